@@ -1,0 +1,2 @@
+//! plumb
+fn main() {}
