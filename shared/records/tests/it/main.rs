@@ -1,1 +1,18 @@
-fn main() {}
+//! The stores through their public interfaces.
+
+mod conformance;
+mod directory;
+mod keys;
+mod killed;
+mod layers;
+
+use records::{DirectoryStore, Key, Opening};
+use std::path::Path;
+
+fn key(text: &str) -> Key {
+    Key::new(text).unwrap()
+}
+
+async fn created(root: &Path) -> DirectoryStore {
+    DirectoryStore::open(root, Opening::Create).await.unwrap()
+}
