@@ -89,14 +89,14 @@ pub enum StoreError {
     /// The operating system refused an operation on a file.
     ///
     /// After a write it is unknown whether the body was kept; read it back and compare.
-    #[error("cannot {operation} {}: {}", path.display(), explain(source))]
+    #[error("cannot {operation} {}: {}", path.display(), explain(cause))]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// What was to be done with it.
         operation: FileOperation,
-        /// What the operating system said.
-        source: io::Error,
+        /// What the operating system said. Part of the message, and so not a source of the error.
+        cause: io::Error,
     },
 
     /// A write was sent and no answer came: it may have happened or not. Read it back and compare.
@@ -135,8 +135,8 @@ impl StoreError {
         matches!(self, Self::Io { .. } | Self::Unanswered { .. } | Self::Service { .. })
     }
 
-    pub(crate) fn io(operation: FileOperation, path: &Path, source: io::Error) -> Self {
-        Self::Io { path: path.to_owned(), operation, source }
+    pub(crate) fn io(operation: FileOperation, path: &Path, cause: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), operation, cause }
     }
 }
 
@@ -178,15 +178,15 @@ impl fmt::Display for FileOperation {
 }
 
 /// The operating system's words, and the remedy where there is one.
-fn explain(source: &io::Error) -> String {
-    let remedy = match source.kind() {
+fn explain(cause: &io::Error) -> String {
+    let remedy = match cause.kind() {
         io::ErrorKind::PermissionDenied => "; the user that runs this must own the store",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space and run again, what is stored is intact"
         }
         io::ErrorKind::ReadOnlyFilesystem => "; the store can be read there, but not written",
         io::ErrorKind::Unsupported => "; keep the store on a file system that has advisory locks",
-        _ => return source.to_string(),
+        _ => return cause.to_string(),
     };
-    format!("{source}{remedy}")
+    format!("{cause}{remedy}")
 }

@@ -1,17 +1,4 @@
 //! The stores in a directory, the default: `.plumb` beside the configuration.
-//!
-//! ```text
-//! layout               what this is; written last when a store is made
-//! records/…            one file per record: the key's segments as folders, the last with ".record"
-//! artifacts/…          the same for artifacts, with ".artifact"
-//! staging/             bodies that are being written
-//! lock                 locked while names are compared and changed, or listed
-//! locks/               one file per process lock that is held
-//! ```
-//!
-//! A body's version is the start of its SHA-256. Files can be read and copied with any tool; copying
-//! while something writes gives every body whole, though not all from the same moment. Files are for
-//! their owner alone (0600, folders 0700).
 
 mod artifacts;
 mod locks;
@@ -51,6 +38,21 @@ pub enum Opening {
 }
 
 /// Records in a directory, shared by any number of processes on one machine.
+///
+/// ```text
+/// layout         what this is; written last when a store is made
+/// records/…      one file per record: the key's segments as folders, the last with ".record"
+/// artifacts/…    the same for artifacts, with ".artifact"
+/// staging/       bodies that are being written
+/// lock           locked while names are compared and changed, or listed: for microseconds
+/// locks/         one file per process lock that is held
+/// ```
+///
+/// A body's version is the start of its SHA-256. A body is written to `staging/` and synced, renamed into
+/// its place, and the folder synced: whatever is killed, the old body or the new one is there. Any tool can
+/// read and copy the files; a copy made beside a writer has every body whole, though not all of one
+/// moment. Files are for their owner alone (0600, folders 0700). Bytes of key segments other than `a-z`,
+/// `0-9`, `.`, `-`, `_` and `~` are written as `%hh`; a segment that needs a file name above 255 bytes is refused.
 ///
 /// Clones are the same store. Its operations run on the blocking threads of the Tokio runtime that they are
 /// called from. The directory must be on one file system that has advisory locks and renames in one
@@ -214,7 +216,7 @@ async fn blocking<T: Send + 'static>(
             Err(cancelled) => Err(StoreError::Io {
                 path: root.to_owned(),
                 operation: crate::FileOperation::Read,
-                source: io::Error::other(cancelled),
+                cause: io::Error::other(cancelled),
             }),
         },
     }

@@ -86,8 +86,8 @@ impl Root {
     /// The error, unless its cause is that the whole store is gone.
     pub(super) fn or_missing(&self, error: StoreError) -> StoreError {
         match &error {
-            StoreError::Io { source, .. }
-                if source.kind() == io::ErrorKind::NotFound
+            StoreError::Io { cause, .. }
+                if cause.kind() == io::ErrorKind::NotFound
                     && !self.path.join("layout").exists() =>
             {
                 self.missing()

@@ -29,12 +29,15 @@ pub(super) enum Decision {
     Keep,
 }
 
+/// Looks at the present body, if there is one.
+type Judge<'a> = dyn Fn(Option<&[u8]>) -> Result<Decision, StoreError> + 'a;
+
 /// What a change requires of the present body.
 pub(super) enum Condition<'a> {
     /// Nothing.
     Any,
     /// What the function says of it.
-    Judge(&'a dyn Fn(Option<&[u8]>) -> Result<Decision, StoreError>),
+    Judge(&'a Judge<'a>),
 }
 
 /// All bodies of one kind.
@@ -90,8 +93,8 @@ impl Tree {
             };
             match placed {
                 Ok(()) => {}
-                Err(StoreError::Io { source, .. })
-                    if source.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS =>
+                Err(StoreError::Io { cause, .. })
+                    if cause.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS =>
                 {
                     attempt += 1;
                     continue;
@@ -259,7 +262,7 @@ fn replacing(path: &Path, error: io::Error) -> StoreError {
 /// Says that the key is to blame where the file system finds its path too long.
 fn of_key(key: &Key, error: StoreError) -> StoreError {
     match &error {
-        StoreError::Io { source, .. } if source.kind() == io::ErrorKind::InvalidFilename => {
+        StoreError::Io { cause, .. } if cause.kind() == io::ErrorKind::InvalidFilename => {
             StoreError::InvalidKey { key: key.to_string(), fault: KeyFault::PathTooLong }
         }
         _ => error,

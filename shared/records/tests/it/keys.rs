@@ -68,3 +68,12 @@ fn conflicts_say_what_was_expected_and_found() {
          and decide anew"
     );
 }
+
+#[test]
+fn keys_and_versions_are_stored_as_text_and_checked_when_read() {
+    let stored = serde_json::to_string(&(key("r/i/é"), Version::new("7f"))).unwrap();
+    assert_eq!(stored, "[\"r/i/é\",\"7f\"]");
+    let read: (Key, Version) = serde_json::from_str(&stored).unwrap();
+    assert_eq!(read, (key("r/i/é"), Version::new("7f")));
+    assert!(serde_json::from_str::<Key>("\"../secret\"").is_err());
+}

@@ -73,6 +73,7 @@ fn as_a_child() {
 }
 
 /// Writes one body after the other, and says when each was answered.
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
 async fn write_on(store: impl RecordStore) {
     let (mut next, mut version) = match store.get(&key("r/a")).await.unwrap() {
         Some(record) => (number_of(&record.body) + 1, record.version),

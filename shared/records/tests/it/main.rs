@@ -1,4 +1,5 @@
 //! The stores through their public interfaces.
+#![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
 mod conformance;
 mod directory;
