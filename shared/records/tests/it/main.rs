@@ -4,8 +4,8 @@
 mod conformance;
 mod directory;
 mod keys;
-mod killed;
 mod layers;
+mod processes;
 
 use records::{DirectoryStore, Key, Opening};
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! What is left when a process is killed.
+//! Several processes at one store, and what is left when one is killed.
 //!
-//! The tests start this binary again as a child whose only test is a writer, and kill it.
+//! The tests start this binary again as a child whose only test is a writer.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -18,7 +18,7 @@ const WORK: &str = "RECORDS_TEST_WORK";
 /// Starts a child that does `work` in the store at `root`.
 fn child(root: &Path, work: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "killed::as_a_child", "--nocapture", "--ignored"])
+        .args(["--exact", "processes::as_a_child", "--nocapture", "--ignored"])
         .env(ROOT, root)
         .env(WORK, work)
         .stdout(Stdio::piped())
@@ -61,6 +61,12 @@ fn as_a_child() {
                 println!("child: {}", if held.is_some() { "held" } else { "refused" });
                 std::future::pending().await
             }
+            "count" => {
+                for _ in 0..COUNTED {
+                    count(&store).await;
+                }
+                println!("child: counted");
+            }
             "abort" => {
                 let abort = |write: &Write| {
                     if write.number == 3 { std::process::abort() } else { Answer::Deliver }
@@ -70,6 +76,29 @@ fn as_a_child() {
             other => panic!("{other}"),
         }
     });
+}
+
+/// How far each process counts.
+const COUNTED: u64 = 60;
+
+/// Adds one to a record that others add to.
+async fn count(store: &DirectoryStore) {
+    loop {
+        let record = store.get(&key("counter")).await.unwrap();
+        let (sum, version) = match &record {
+            Some(record) => (sum_in(&record.body), record.version.clone()),
+            None => (0, Version::absent()),
+        };
+        let body = format!("{} by {}", sum + 1, std::process::id());
+        match store.put_if_version(&key("counter"), body.into(), &version).await {
+            Err(error) if error.is_conflict() => {}
+            written => return drop(written.unwrap()),
+        }
+    }
+}
+
+fn sum_in(body: &[u8]) -> u64 {
+    std::str::from_utf8(body).unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
 /// Writes one body after the other, and says when each was answered.
@@ -92,6 +121,19 @@ async fn stored(store: &DirectoryStore) -> u64 {
     let record = store.get(&key("r/a")).await.unwrap().unwrap();
     assert_eq!((&listed[0].version, listed[0].size), (&record.version, record.body.len() as u64));
     number_of(&record.body)
+}
+
+#[tokio::test]
+async fn processes_lose_no_update_of_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = created(folder.path()).await;
+    let mut children: Vec<_> = (0..4).map(|_| child(folder.path(), "count")).collect();
+    for child in &mut children {
+        assert_eq!(said(child).collect::<Vec<_>>(), ["counted"]);
+        assert!(child.wait().unwrap().success());
+    }
+    let record = store.get(&key("counter")).await.unwrap().unwrap();
+    assert_eq!(sum_in(&record.body), 4 * COUNTED);
 }
 
 #[tokio::test]
