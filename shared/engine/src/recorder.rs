@@ -40,6 +40,15 @@ pub trait Recorder: Send + Sync {
         state: &InstanceState,
     ) -> Result<(), RecordError>;
 
+    /// What a read of the world, or the configuration alone, says of an instance that no action
+    /// changes: written from the version that the plan read, keeping the revision. A conflict is
+    /// ignored, since whoever wrote meanwhile knows better.
+    async fn refresh(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError>;
+
     /// The values of all root outputs from now on; those not named are gone.
     async fn write_outputs(
         &self,
