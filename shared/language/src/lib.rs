@@ -1,1 +1,5 @@
-//! language
+//! The Terraform language: from files to syntax, modules and values.
+
+pub mod diagnostics;
+pub mod source;
+pub mod syntax;

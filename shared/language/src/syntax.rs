@@ -1,0 +1,3 @@
+//! The native syntax: lexer, abstract syntax and parser.
+
+pub mod ast;
