@@ -527,7 +527,7 @@ impl Parser<'_> {
         no_name: &'static str,
         no_value_name: &'static str,
         no_in: &'static str,
-    ) -> Result<(Option<Arc<str>>, Arc<str>), (&'static str, Token)> {
+    ) -> Result<ForVariables, (&'static str, Token)> {
         let first = self.eat(TokenKind::Identifier).ok_or_else(|| (no_name, self.peek()))?;
         let mut value = self.name(first);
         let mut key = None;
@@ -543,6 +543,9 @@ impl Parser<'_> {
         Ok((key, value))
     }
 }
+
+/// The names for keys and values.
+pub(super) type ForVariables = (Option<Arc<str>>, Arc<str>);
 
 const FOR_SUMMARY: &str = "Invalid 'for' expression";
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Parser;
+use super::expression::ForVariables;
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::{
@@ -29,16 +30,16 @@ enum Piece {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Else,
-    EndIf,
-    EndFor,
+    If,
+    For,
 }
 
 impl End {
     fn name(self) -> &'static str {
         match self {
             End::Else => "else",
-            End::EndIf => "endif",
-            End::EndFor => "endfor",
+            End::If => "endif",
+            End::For => "endfor",
         }
     }
 }
@@ -241,8 +242,8 @@ impl Parser<'_> {
                 None
             }
             "else" => Some(End::Else),
-            "endif" => Some(End::EndIf),
-            "endfor" => Some(End::EndFor),
+            "endif" => Some(End::If),
+            "endfor" => Some(End::For),
             _ => {
                 if !self.recovering {
                     let hint = suggest(name, ["if", "for", "else", "endif", "endfor"])
@@ -336,7 +337,7 @@ impl Parser<'_> {
                     let (directive, span) = (*directive, *span);
                     builder.pieces.next();
                     match directive {
-                        End::EndIf => break span,
+                        End::If => break span,
                         End::Else if otherwise.is_none() => otherwise = Some(Vec::new()),
                         End::Else => {
                             let detail = format!(
@@ -345,7 +346,7 @@ impl Parser<'_> {
                             );
                             return self.refused_directive(directive, detail, span);
                         }
-                        End::EndFor => {
+                        End::For => {
                             let detail = format!(
                                 "Expecting an endif directive for the if started at {}.",
                                 self.sources.range(open)
@@ -371,7 +372,7 @@ impl Parser<'_> {
     fn for_directive(
         &mut self,
         builder: &mut Builder,
-        (key_variable, value_variable): (Option<Arc<str>>, Arc<str>),
+        (key_variable, value_variable): ForVariables,
         collection: Expression,
         open: Span,
     ) -> TemplatePart {
@@ -383,12 +384,12 @@ impl Parser<'_> {
                     let (directive, span) = (*directive, *span);
                     builder.pieces.next();
                     match directive {
-                        End::EndFor => break span,
+                        End::For => break span,
                         End::Else => {
                             let detail = "An else clause is not expected for a for directive.";
                             return self.refused_directive(directive, detail, span);
                         }
-                        End::EndIf => {
+                        End::If => {
                             let detail = format!(
                                 "Expecting an endfor directive corresponding to the for directive at {}.",
                                 self.sources.range(open)
