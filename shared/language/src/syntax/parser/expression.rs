@@ -14,6 +14,9 @@ use crate::syntax::token::{Token, TokenKind};
 /// The loosest level of binary operators; higher levels bind tighter.
 const LOOSEST: u8 = 1;
 
+/// Numbers of so few digits are often repeated, so that their text is shared.
+const SHARED_DIGITS: usize = 3;
+
 /// The operator that a token stands for, and its level.
 fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     use BinaryOperator as Op;
@@ -177,8 +180,9 @@ impl Parser<'_> {
 
     /// The digits of a number, if they are one.
     pub(super) fn number(&mut self, token: Token) -> Option<Arc<str>> {
-        if is_number(self.str(token)) {
-            return Some(self.name(token));
+        let text = self.str(token);
+        if is_number(text) {
+            return Some(if text.len() <= SHARED_DIGITS { self.name(token) } else { text.into() });
         }
         let detail = "Failed to recognize the value of this number literal.";
         self.report("Invalid number literal", detail, token);
