@@ -259,13 +259,12 @@ pub enum Literal {
     Null,
 }
 
-/// Literal text, interpolations and directives.
+/// Literal text, interpolations and directives. The common indentation of a flush heredoc is gone
+/// from its literals already.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// At least one part; the empty string is one empty literal. Adjacent literals are one.
     pub parts: Arc<[TemplatePart]>,
-    /// How it was written.
-    pub form: TemplateForm,
 }
 
 impl Template {
@@ -276,19 +275,6 @@ impl Template {
             _ => None,
         }
     }
-}
-
-/// How a template was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TemplateForm {
-    /// `"…"`
-    Quoted,
-    /// `<<END`
-    Heredoc,
-    /// `<<-END`; the common indentation is gone from the literals already.
-    FlushHeredoc,
-    /// A whole text, as a template file is, or the branch of a directive.
-    Bare,
 }
 
 /// One part of a template.

@@ -12,7 +12,7 @@ use super::expression::ForVariables;
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::{
-    Expression, ExpressionKind, Template, TemplateFor, TemplateForm, TemplateIf, TemplatePart,
+    Expression, ExpressionKind, Template, TemplateFor, TemplateIf, TemplatePart,
 };
 use crate::syntax::literal::{EscapeError, normalized, quote, unescape};
 use crate::syntax::suggestion::suggest;
@@ -57,28 +57,23 @@ impl Parser<'_> {
     pub(super) fn bare_template(&mut self) -> Expression {
         let pieces = self.pieces(TokenKind::EndOfFile);
         let span = pieces.span;
-        self.assemble(pieces, TemplateForm::Bare, span)
+        self.assemble(pieces, span)
     }
 
     /// A quoted string or heredoc.
     pub(super) fn delimited_template(&mut self) -> Expression {
         let open = self.read();
-        let form = match (open.kind, self.bytes(open)) {
-            (TokenKind::OpenHeredoc, [b'<', b'<', b'-', ..]) => TemplateForm::FlushHeredoc,
-            (TokenKind::OpenHeredoc, _) => TemplateForm::Heredoc,
-            _ => TemplateForm::Quoted,
-        };
         let closer = open.kind.opposite().unwrap_or(TokenKind::CloseQuote);
         let mut pieces = self.pieces(closer);
-        if form == TemplateForm::FlushHeredoc {
+        if self.bytes(open).starts_with(b"<<-") {
             flush(&mut pieces.list);
         }
         let close = self.previous();
         let span = self.span_between(open, close);
-        self.assemble(pieces, form, span)
+        self.assemble(pieces, span)
     }
 
-    fn assemble(&mut self, mut pieces: Pieces, form: TemplateForm, span: Span) -> Expression {
+    fn assemble(&mut self, mut pieces: Pieces, span: Span) -> Expression {
         meld(&mut pieces.list);
         if let [Piece::Interpolation { .. }] = pieces.list.as_slice()
             && let Some(Piece::Interpolation { expression }) = pieces.list.pop()
@@ -91,7 +86,7 @@ impl Parser<'_> {
         while let Some(part) = self.part(&mut builder) {
             parts.push(part);
         }
-        Expression { kind: ExpressionKind::Template(Template { parts: parts.into(), form }), span }
+        Expression { kind: ExpressionKind::Template(Template { parts: parts.into() }), span }
     }
 
     // Reading pieces
@@ -451,7 +446,7 @@ fn branch(mut parts: Vec<TemplatePart>, place: Span) -> Expression {
     }
     let first = parts.first().map_or(place, TemplatePart::span);
     let span = parts.last().map_or(place, |last| first.to(last.span()));
-    let template = Template { parts: parts.into(), form: TemplateForm::Bare };
+    let template = Template { parts: parts.into() };
     Expression { kind: ExpressionKind::Template(template), span }
 }
 
