@@ -1,1 +1,4 @@
 //! language
+
+pub mod files;
+pub mod functions;
