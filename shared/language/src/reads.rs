@@ -101,6 +101,20 @@ impl ReadLog {
         ReadMark(self.reads.len())
     }
 
+    /// Drops repetitions after a mark, if there are at least `least` reads there.
+    pub(crate) fn distinct_since(&mut self, from: ReadMark, least: usize) {
+        if self.reads.len() <= from.0 + least {
+            return;
+        }
+        let mut seen = HashSet::new();
+        let recent = self.reads.split_off(from.0);
+        for read in recent {
+            if seen.insert((read.subject.clone(), read.path.clone())) {
+                self.reads.push(read);
+            }
+        }
+    }
+
     pub(crate) fn remove(&mut self, from: ReadMark, to: ReadMark) {
         let end = to.0.min(self.reads.len());
         if from.0 < end {

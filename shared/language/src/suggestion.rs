@@ -22,3 +22,8 @@ fn edit_distance(from: &str, to: &str) -> usize {
     }
     row[to.len()]
 }
+
+/// ` Did you mean "…"?`, or nothing.
+pub(crate) fn hint<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> String {
+    nearest(given, candidates).map_or_else(String::new, |near| format!(" Did you mean {near:?}?"))
+}
