@@ -9,6 +9,5 @@ pub mod reads;
 pub mod reference;
 pub mod scope;
 pub mod source;
-mod suggestion;
 pub mod syntax;
 pub mod typeexpr;
