@@ -26,6 +26,7 @@ use crate::reference::{Reference, Visit, visit_traversals};
 use crate::scope::Scope;
 use crate::syntax::ast::{Body, Expression, ExpressionKind, Literal, with_stack};
 
+pub(crate) use for_expression::elements;
 pub(crate) use locals::{Binding, Frame, Locals};
 pub use type_function::{ConsoleResult, type_text};
 
