@@ -173,6 +173,14 @@ impl Diagnostics {
         self.0.len()
     }
 
+    /// Moves those from `from` on to before `to`, for a parser that finds the outer error last.
+    pub(crate) fn move_to(&mut self, from: usize, to: usize) {
+        if to < from && from < self.0.len() {
+            let length = self.0.len() - from;
+            self.0[to..].rotate_right(length);
+        }
+    }
+
     /// In the order of discovery.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()
