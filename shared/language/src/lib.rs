@@ -1,9 +1,15 @@
 //! The Terraform language: from files to syntax, modules and values.
 
 pub mod diagnostics;
+pub mod evaluate;
 pub mod files;
+pub mod functions;
 pub mod module;
+pub mod reads;
+pub mod reference;
+pub mod scope;
 pub mod source;
+mod suggestion;
 pub mod syntax;
 pub mod typeexpr;
 pub mod version;

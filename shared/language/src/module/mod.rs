@@ -3,15 +3,21 @@
 //! [`load`] reads a root module and everything that it calls. What it gives is decoded as far as
 //! no provider's schema is needed: the bodies of resources, providers and backends stay syntax.
 
+mod address;
+mod assemble;
 mod check_rule;
+mod decoder;
+mod file;
 mod load;
 mod module_call;
 mod output;
 mod provider;
+mod provider_name;
 mod provisioner;
 mod refactoring;
 mod resource;
 mod settings;
+mod source_address;
 mod tree;
 mod variable;
 

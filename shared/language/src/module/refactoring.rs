@@ -357,17 +357,13 @@ impl Decoder<'_> {
 }
 
 impl Import {
-    /// Whether both say the same address without any computed key.
-    pub(super) fn has_same_static_address(&self, other: &Import) -> Option<String> {
-        let address = |import: &Import| {
-            let traversal = static_traversal(&import.to)?;
-            match parse_target(&traversal).ok()?.target {
-                Target::Resource(resource) => Some(resource),
-                Target::Module(_) => None,
-            }
-        };
-        let own = address(self)?;
-        (own == address(other)?).then(|| own.to_string())
+    /// The address, where no key in it is computed.
+    pub(super) fn static_address(&self) -> Option<String> {
+        let traversal = static_traversal(&self.to)?;
+        match parse_target(&traversal).ok()?.target {
+            Target::Resource(resource) => Some(resource.to_string()),
+            Target::Module(_) => None,
+        }
     }
 }
 

@@ -292,7 +292,7 @@ impl<'t> Lexer<'t> {
     /// The end of an identifier that begins at `start`, if one does.
     fn identifier(&self, start: usize) -> Option<usize> {
         let first = self.char_at(start)?;
-        let begins = first == '_' || unicode_id_start::is_id_start_unicode(first);
+        let begins = first == '_' || unicode_id_start::is_id_start(first);
         begins.then(|| self.identifier_end(start))
     }
 

@@ -265,7 +265,7 @@ impl Parser<'_> {
                     let detail = "There is no closing parenthesis for this function call before the end of the file. This may be caused by incorrect parenthesis nesting elsewhere in this file.";
                     let place = self.span_between(name, open);
                     self.report_at("Unterminated function call", detail, place);
-                    return (arguments, false, separator);
+                    return (arguments, false, self.recover(TokenKind::CloseParen));
                 }
                 _ => {
                     let detail =

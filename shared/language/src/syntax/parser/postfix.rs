@@ -136,12 +136,10 @@ impl Parser<'_> {
             if failed {
                 return (key, parser.recover(TokenKind::CloseBracket));
             }
-            let close = parser.read();
-            if close.kind != TokenKind::CloseBracket && !parser.recovering {
-                let detail = "The index operator must end with a closing bracket (\"]\").";
-                parser.report("Missing close bracket on index", detail, close);
-                return (key, parser.recover(TokenKind::CloseBracket));
-            }
+            let close = parser.close_bracket(
+                "Missing close bracket on index",
+                "The index operator must end with a closing bracket (\"]\").",
+            );
             (key, close)
         });
         let bracket_span = self.span_between(open, close);
@@ -153,14 +151,23 @@ impl Parser<'_> {
         Expression { kind: ExpressionKind::Index(Arc::new(index)), span }
     }
 
+    /// Reads a closing bracket or seeks it. The error points to the one that was found.
+    fn close_bracket(&mut self, summary: &str, detail: &str) -> Token {
+        let close = self.read();
+        if close.kind == TokenKind::CloseBracket || self.recovering {
+            return close;
+        }
+        let close = self.recover(TokenKind::CloseBracket);
+        self.report(summary, detail, close);
+        close
+    }
+
     /// `[*]` and all steps after it, which apply to each item.
     fn full_splat(&mut self, source: Expression, open: Token) -> Expression {
-        let mut close = self.read();
-        if close.kind != TokenKind::CloseBracket && !self.recovering {
-            let detail = "The star for a full splat operator must be immediately followed by a closing bracket (\"]\").";
-            self.report("Missing close bracket on splat index", detail, close);
-            close = self.recover(TokenKind::CloseBracket);
-        }
+        let close = self.close_bracket(
+            "Missing close bracket on splat index",
+            "The star for a full splat operator must be immediately followed by a closing bracket (\"]\").",
+        );
         let marker_span = self.span_between(open, close);
         let item = || Expression { kind: ExpressionKind::SplatItem, span: marker_span };
         let each = self.nested(|_| item(), |parser| parser.postfix(item()));

@@ -1,0 +1,85 @@
+//! Hooks: what the engine tells while it works. Views are hooks.
+
+use crate::changes::{Action, OutputChange, ResourceInstanceChange};
+use crate::object::DeposedKey;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use values::Value;
+use values::address::ResourceInstance;
+
+/// Whether the engine goes on after a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum HookAction {
+    /// Go on.
+    #[default]
+    Continue,
+    /// Begin nothing new.
+    Halt,
+}
+
+/// Which object of an instance a hook speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookObject<'a> {
+    /// The instance.
+    pub address: &'a ResourceInstance,
+    /// The deposed object, if it is one.
+    pub deposed: Option<&'a DeposedKey>,
+}
+
+/// Observer of an operation. Every method has a default that does nothing. Methods are called from
+/// several threads and must return quickly.
+#[allow(unused_variables)]
+pub trait Hook: Send + Sync {
+    /// An object is about to be read from the world.
+    fn pre_refresh(&self, object: &HookObject<'_>, before: &Value) -> HookAction {
+        HookAction::Continue
+    }
+    /// An object was read; `after` is null where it is gone.
+    fn post_refresh(&self, object: &HookObject<'_>, before: &Value, after: &Value) -> HookAction {
+        HookAction::Continue
+    }
+    /// A change is about to be planned.
+    fn pre_diff(&self, object: &HookObject<'_>) -> HookAction {
+        HookAction::Continue
+    }
+    /// A change was planned.
+    fn post_diff(&self, change: &ResourceInstanceChange) -> HookAction {
+        HookAction::Continue
+    }
+    /// A data source is about to be read.
+    fn pre_read(&self, address: &ResourceInstance) -> HookAction {
+        HookAction::Continue
+    }
+    /// A data source was read.
+    fn post_read(&self, address: &ResourceInstance, result: Result<&Value, &str>) -> HookAction {
+        HookAction::Continue
+    }
+    /// A provider is about to be asked to make a change. `action` is create, update, delete or
+    /// forget: a replacement is two calls.
+    fn pre_apply(
+        &self,
+        object: &HookObject<'_>,
+        action: Action,
+        before: &Value,
+        after: &Value,
+    ) -> HookAction {
+        HookAction::Continue
+    }
+    /// The provider answered and the result is recorded; `error` is a message without sensitive
+    /// values.
+    fn post_apply(
+        &self,
+        object: &HookObject<'_>,
+        action: Action,
+        after: &Value,
+        error: Option<&str>,
+    ) -> HookAction {
+        HookAction::Continue
+    }
+    /// Root outputs have their final values.
+    fn outputs(&self, outputs: &BTreeMap<Arc<str>, OutputChange>) -> HookAction {
+        HookAction::Continue
+    }
+    /// A person, or a signal, asked to stop.
+    fn stopping(&self) {}
+}
