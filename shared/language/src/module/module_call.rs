@@ -1,5 +1,6 @@
 //! `module` blocks.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::decoder::{
@@ -66,6 +67,12 @@ impl ModuleSource {
             | ModuleSource::Registry(text)
             | ModuleSource::Remote(text) => text,
         }
+    }
+}
+
+impl fmt::Display for ModuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

@@ -8,7 +8,7 @@ use values::address::{ConfigResource, ModulePath, ProviderAddress, ProviderConfi
 
 use super::provider::{LocalProviderConfig, ProviderConfig};
 use super::settings::VersionRequirement;
-use super::{Module, ResourceBlock};
+use super::{Module, ModuleSource, ResourceBlock};
 use crate::source::{Sources, Span};
 
 /// A root module and all modules under it.
@@ -25,11 +25,13 @@ pub struct Configuration {
 pub struct ModuleNode {
     /// The names of the calls that lead here.
     pub path: ModulePath,
-    /// Its declarations.
-    pub module: Module,
+    /// Its declarations; shared by all calls of one directory.
+    pub module: Arc<Module>,
     /// The modules that it calls, by the name of the call. A call whose module could not be loaded
     /// is absent here, and was reported.
     pub children: IndexMap<Arc<str>, Arc<ModuleNode>>,
+    /// The source address of the call; `None` for the root.
+    pub source: Option<ModuleSource>,
     /// The header of the call; `None` for the root.
     pub call_span: Option<Span>,
 }
