@@ -1,5 +1,6 @@
 //! The Terraform language: from files to syntax, modules and values.
 
+pub mod decode;
 pub mod diagnostics;
 pub mod evaluate;
 pub mod files;
@@ -9,7 +10,6 @@ pub mod reads;
 pub mod reference;
 pub mod scope;
 pub mod source;
-mod suggestion;
 pub mod syntax;
 pub mod typeexpr;
 pub mod version;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::reference::Subject;
 use crate::source::Span;
+use crate::syntax::is_identifier;
 
 /// One object, or a part of it, that an evaluation looked at.
 #[derive(Clone, Debug)]
@@ -101,10 +102,11 @@ impl ReadLog {
         ReadMark(self.reads.len())
     }
 
-    /// Drops repetitions after a mark, if there are at least `least` reads there.
-    pub(crate) fn distinct_since(&mut self, from: ReadMark, least: usize) {
-        if self.reads.len() <= from.0 + least {
-            return;
+    /// Drops repetitions after a mark, once there are more than `limit` reads, and gives the next
+    /// limit: twice of what is left, so that the work stays in proportion.
+    pub(crate) fn distinct_since(&mut self, from: ReadMark, limit: usize) -> usize {
+        if self.reads.len() <= from.0 + limit {
+            return limit;
         }
         let mut seen = HashSet::new();
         let recent = self.reads.split_off(from.0);
@@ -113,6 +115,7 @@ impl ReadLog {
                 self.reads.push(read);
             }
         }
+        limit.max(2 * (self.reads.len() - from.0))
     }
 
     pub(crate) fn remove(&mut self, from: ReadMark, to: ReadMark) {
@@ -149,10 +152,4 @@ impl fmt::Display for Read {
             ReadStep::Name(name) => write!(f, "[{name:?}]"),
         })
     }
-}
-
-fn is_identifier(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }

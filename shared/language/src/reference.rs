@@ -10,9 +10,10 @@ use values::address::{Resource, ResourceMode};
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::{IndexKey, Traversal, TraversalStep};
+use crate::syntax::suggest;
 
 pub use walk::{references_in, traversals_in};
-pub(crate) use walk::{Visit, visit_traversals};
+pub(crate) use walk::{Bound, Visit, visit_traversals};
 
 /// A reference in an expression: the object that it names, and the static steps from there.
 ///
@@ -112,8 +113,7 @@ impl Reference {
                 "root" => Ok(Subject::Path(PathAttribute::Root)),
                 "cwd" => Ok(Subject::Path(PathAttribute::Cwd)),
                 _ => {
-                    let hint = crate::suggestion::nearest(name, ["cwd", "module", "root"])
-                        .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
+                    let hint = did_you_mean(name, ["cwd", "module", "root"]);
                     Err(Box::new(
                         Diagnostic::error(
                             "Invalid \"path\" attribute",
@@ -352,21 +352,14 @@ impl fmt::Display for Subject {
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.subject)?;
-        self.remaining().iter().try_for_each(|step| write_step(step, f))
+        self.remaining().iter().try_for_each(|step| write!(f, "{step}"))
     }
 }
 
-/// As diagnostics show a traversal.
-pub(crate) fn write_step(step: &TraversalStep, f: &mut impl fmt::Write) -> fmt::Result {
-    match step {
-        TraversalStep::Attribute { name, .. } => write!(f, ".{name}"),
-        TraversalStep::Splat { .. } => f.write_str("[*]"),
-        TraversalStep::Index { key, .. } => match key {
-            IndexKey::Number(digits) => write!(f, "[{digits}]"),
-            IndexKey::String(text) => write!(f, "[{text:?}]"),
-            IndexKey::Bool(value) => write!(f, "[{value}]"),
-            IndexKey::Null => f.write_str("[null]"),
-            IndexKey::Invalid => f.write_str("[...]"),
-        },
-    }
+/// ` Did you mean "…"?`, or nothing.
+pub(crate) fn did_you_mean<'c>(
+    given: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> String {
+    suggest(given, candidates).map_or_else(String::new, |near| format!(" Did you mean {near:?}?"))
 }

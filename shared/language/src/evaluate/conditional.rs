@@ -222,8 +222,8 @@ pub(super) fn refined(ty: Type, refinement: Refinement) -> Value {
 /// The bounds of a value, known or not.
 #[derive(Default)]
 pub(super) struct Range {
-    min: Option<Bound>,
-    max: Option<Bound>,
+    pub(super) min: Option<Bound>,
+    pub(super) max: Option<Bound>,
     pub(super) length_min: Option<u64>,
     pub(super) length_max: Option<u64>,
 }

@@ -27,7 +27,7 @@ enum Begun {
     Elements(Vec<(Value, Value)>, Marks),
 }
 
-/// Reads are made distinct again each time that so many were added.
+/// How many reads a loop may add before repetitions are dropped.
 const READS_KEPT: usize = 256;
 
 impl Evaluator<'_> {
@@ -58,6 +58,7 @@ impl Evaluator<'_> {
             Begun::Elements(elements, marks) => (elements, marks),
         };
         let reads = self.reads.mark();
+        let mut limit = READS_KEPT;
         let mut known = true;
         let mut items = Vec::with_capacity(elements.len());
         for (key, element) in elements {
@@ -68,7 +69,7 @@ impl Evaluator<'_> {
                 Inclusion::No => {}
                 Inclusion::Yes => items.push(self.evaluate(value, inner)),
             }
-            self.reads.distinct_since(reads, READS_KEPT);
+            limit = self.reads.distinct_since(reads, limit);
         }
         self.reads.distinct_since(reads, 1);
         match known {
@@ -95,6 +96,7 @@ impl Evaluator<'_> {
             Begun::Elements(elements, marks) => (elements, marks),
         };
         let reads = self.reads.mark();
+        let mut limit = READS_KEPT;
         let mut known = true;
         let mut items: BTreeMap<Arc<str>, Value> = BTreeMap::new();
         let mut groups: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
@@ -130,7 +132,7 @@ impl Evaluator<'_> {
             } else {
                 items.insert(key, value);
             }
-            self.reads.distinct_since(reads, READS_KEPT);
+            limit = self.reads.distinct_since(reads, limit);
         }
         self.reads.distinct_since(reads, 1);
         if !known {

@@ -7,9 +7,10 @@ use values::{Kind, Type, Value};
 use super::locals::Found;
 use super::{Locals, index, traversal};
 use crate::diagnostics::Cause;
-use crate::reference::{Reference, Visit, visit_traversals, write_step};
+use crate::reference::{Reference, Visit, visit_traversals};
 use crate::scope::Scope;
 use crate::syntax::ast::{Expression, Traversal, TraversalStep};
+use crate::syntax::quote;
 
 /// References in the expression with statements about their values, sorted. Confidential values
 /// are named only where `cause` says that they are the point.
@@ -53,7 +54,7 @@ fn longest_prefix(
     let named = traversal.steps.len() - steps.len();
     let mut text = traversal.root.to_string();
     for step in &traversal.steps[..named] {
-        write_step(step, &mut text).ok()?;
+        let _ = write!(text, "{step}");
     }
     for step in steps {
         let next = match step {
@@ -67,7 +68,7 @@ fn longest_prefix(
             Ok(next) => value = next,
             Err(_) => break,
         }
-        write_step(step, &mut text).ok()?;
+        let _ = write!(text, "{step}");
     }
     Some((text, value))
 }
@@ -127,7 +128,7 @@ fn summary(value: &Value) -> String {
         Kind::Unknown(..) => "(not yet known)".into(),
         Kind::Bool(value) => value.to_string(),
         Kind::Number(number) => short_number(number),
-        Kind::String(text) => quoted(text),
+        Kind::String(text) => quote(text),
         Kind::List(_, items) | Kind::Set(_, items) | Kind::Tuple(items) => counted(items.len()),
         Kind::Map(_, items) => counted(items.len()),
         Kind::Object(items) => match items.len() {
@@ -160,24 +161,4 @@ fn short_number(number: &values::Number) -> String {
     }
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\x{:02x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

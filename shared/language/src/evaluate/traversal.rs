@@ -8,7 +8,7 @@ use super::locals::Found;
 use super::{Evaluator, Locals, Tracked, index};
 use crate::diagnostics::Diagnostic;
 use crate::reads::{OpenRead, Read, ReadStep};
-use crate::reference::Reference;
+use crate::reference::{Reference, did_you_mean};
 use crate::source::Span;
 use crate::syntax::ast::{Expression, IndexKey, RelativeTraversal, Traversal, TraversalStep};
 
@@ -26,7 +26,7 @@ impl Evaluator<'_> {
             }
             (Found::Nowhere, _) => {
                 let names = locals.names();
-                let hint = crate::suggestion::hint(&traversal.root, names);
+                let hint = did_you_mean(&traversal.root, names);
                 self.fail(
                     Diagnostic::error(
                         "Unknown variable",

@@ -9,7 +9,7 @@ use super::CheckRule;
 use super::decoder::{BlockSchema, Decoder, block, optional};
 use crate::source::Span;
 use crate::syntax::ast::{Block, Expression};
-use crate::typeexpr::TypeConstraint;
+use crate::typeexpr::{TypeConstraint, type_constraint};
 
 /// An input variable.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ impl Decoder<'_> {
     }
 
     fn default_value(&mut self, constraint: &TypeConstraint, value: Value, at: Span) -> Value {
-        match constraint.convert(&value) {
+        match constraint.apply(&value) {
             Ok(value) => value,
             Err(error) => {
                 self.error(
@@ -168,7 +168,7 @@ impl Decoder<'_> {
     }
 
     fn variable_type(&mut self, expression: &Expression) -> (TypeConstraint, TextForm) {
-        let any = || TypeConstraint::from(Type::Dynamic);
+        let any = TypeConstraint::any;
         if let Some(quoted) = expression.as_string_literal() {
             let hint = match &**quoted {
                 "string" => Some(""),
@@ -198,11 +198,11 @@ impl Decoder<'_> {
         }
         // Before element types could be said, these meant elements of any one type.
         match expression.as_keyword() {
-            Some("list") => return (Type::list(Type::Dynamic).into(), TextForm::Expression),
-            Some("map") => return (Type::map(Type::Dynamic).into(), TextForm::Expression),
+            Some("list") => return (plain(Type::list(Type::Dynamic)), TextForm::Expression),
+            Some("map") => return (plain(Type::map(Type::Dynamic)), TextForm::Expression),
             _ => {}
         }
-        let (constraint, diagnostics) = TypeConstraint::parse(expression);
+        let (constraint, diagnostics) = type_constraint(expression);
         let failed = diagnostics.has_errors();
         self.diagnostics.extend(diagnostics);
         if failed {
@@ -219,6 +219,10 @@ impl Decoder<'_> {
 const DEFAULT_SUMMARY: &str = "Invalid default value for variable";
 const NULL_DEFAULT: &str = "A null default value is not valid when nullable=false.";
 
+fn plain(ty: Type) -> TypeConstraint {
+    TypeConstraint { ty, defaults: None }
+}
+
 /// A conversion error as messages about configuration have it: `["b"].a: a number is required`.
 pub(crate) fn conversion_text(error: &ConversionError) -> String {
     match error.path.is_root() {
@@ -231,7 +235,7 @@ impl From<VariableBlock> for Variable {
     fn from(block: VariableBlock) -> Self {
         let (constraint, text_form) = block
             .constraint
-            .unwrap_or_else(|| (TypeConstraint::from(Type::Dynamic), TextForm::Literal));
+            .unwrap_or_else(|| (TypeConstraint::any(), TextForm::Literal));
         Variable {
             name: block.name,
             constraint,
@@ -268,7 +272,7 @@ impl Variable {
             self.default_span = Some(span);
         }
         let Some(default) = &self.default else { return };
-        match self.constraint.convert(default) {
+        match self.constraint.apply(default) {
             Ok(value) => self.default = Some(value),
             Err(error) => {
                 let reason = conversion_text(&error);
