@@ -19,7 +19,7 @@ mod types;
 mod value;
 
 pub use marks::Marks;
-pub use number::Number;
+pub use number::{Number, NumberFormat};
 pub use path::{Path, PathStep};
 pub use types::{ObjectType, Type};
 pub use value::{Bound, Elements, Kind, Refinement, Value};
