@@ -181,6 +181,20 @@ impl ProviderError {
     }
 }
 
+impl StartFailure {
+    /// The same with the tail of the plugin's standard error, where it has room for it.
+    pub(crate) fn with_stderr(mut self, text: &str) -> StartFailure {
+        match &mut self {
+            StartFailure::ExitedEarly { stderr, .. }
+            | StartFailure::BadHandshake { stderr, .. }
+            | StartFailure::Connect { stderr, .. }
+            | StartFailure::TimedOut { stderr, .. } => *stderr = text.into(),
+            _ => {}
+        }
+        self
+    }
+}
+
 fn tail(stderr: &str) -> String {
     match stderr.trim_end() {
         "" => String::new(),

@@ -4,16 +4,23 @@
 //! providers by address. What a provider answers is decoded here and nothing more: whether a plan
 //! or a new state is admissible is the engine's judgement.
 
+pub mod builtin;
 mod diagnostic;
 mod error;
+pub mod install;
+mod installed;
+pub mod plugin;
+pub mod protocol;
 mod provider;
 mod remote_state;
 mod requests;
 mod schema;
+mod schema_cache;
 mod source;
 
 pub use diagnostic::{ProviderDiagnostic, Response, Severity};
 pub use error::{ProviderError, StartFailure};
+pub use installed::InstalledProviders;
 pub use provider::Provider;
 pub use remote_state::{RemoteStateError, RemoteStateReader, RemoteStateRequest};
 pub use requests::{
@@ -28,4 +35,5 @@ pub use schema::{
     Capabilities, FunctionParameter, FunctionSignature, IdentityAttribute, IdentitySchema,
     ProviderSchema, TypedSchema,
 };
+pub use schema_cache::{SchemaCache, SharedSchema};
 pub use source::Providers;
