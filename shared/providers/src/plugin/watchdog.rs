@@ -6,7 +6,7 @@
 //! once the watchdog knows it, and ends where we end before.
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -51,7 +51,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, mut input: impl Read) -> io
 }
 
 fn watch(input: impl Read) -> io::Result<()> {
-    let mut groups = BTreeSet::new();
+    let mut groups = HashSet::new();
     for line in BufReader::new(input).lines() {
         let Ok(line) = line else { break };
         match (line.get(..1), line.get(1..).and_then(|id| id.parse().ok()).and_then(Pid::from_raw))
@@ -81,7 +81,7 @@ pub(super) struct Watchdog {
 #[derive(Default)]
 struct State {
     running: Option<Child>,
-    groups: BTreeSet<Pid>,
+    groups: HashSet<Pid>,
 }
 
 impl Watchdog {

@@ -6,11 +6,11 @@
 pub(crate) mod codec;
 pub(crate) mod methods;
 pub(crate) mod schema;
-#[allow(missing_docs, unreachable_pub, clippy::all)]
+#[allow(missing_docs, unreachable_pub, dead_code, clippy::all)]
 #[rustfmt::skip]
 pub(crate) mod tfplugin5;
 /// The messages of protocol 6, generated from `proto/tfplugin6.proto`.
-#[allow(missing_docs, unreachable_pub, clippy::all)]
+#[allow(missing_docs, unreachable_pub, dead_code, clippy::all)]
 #[rustfmt::skip]
 pub mod tfplugin6;
 mod type_json;

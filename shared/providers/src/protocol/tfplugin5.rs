@@ -18,7 +18,7 @@ pub mod schema {
         pub block_types: ::prost::alloc::vec::Vec<NestedBlock>,
         #[prost(string, tag = "4")]
         pub description: ::prost::alloc::string::String,
-        #[prost(enumeration = "super::tfplugin6::StringKind", tag = "5")]
+        #[prost(enumeration = "crate::protocol::tfplugin6::StringKind", tag = "5")]
         pub description_kind: i32,
         #[prost(bool, tag = "6")]
         pub deprecated: bool,
@@ -104,7 +104,7 @@ pub mod schema {
         pub computed: bool,
         #[prost(bool, tag = "7")]
         pub sensitive: bool,
-        #[prost(enumeration = "super::tfplugin6::StringKind", tag = "8")]
+        #[prost(enumeration = "crate::protocol::tfplugin6::StringKind", tag = "8")]
         pub description_kind: i32,
         #[prost(bool, tag = "9")]
         pub deprecated: bool,
@@ -133,17 +133,17 @@ pub mod get_provider_schema {
             super::Schema,
         >,
         #[prost(message, repeated, tag = "4")]
-        pub diagnostics: ::prost::alloc::vec::Vec<super::tfplugin6::Diagnostic>,
+        pub diagnostics: ::prost::alloc::vec::Vec<crate::protocol::tfplugin6::Diagnostic>,
         #[prost(message, optional, tag = "5")]
         pub provider_meta: ::core::option::Option<super::Schema>,
         #[prost(message, optional, tag = "6")]
         pub server_capabilities: ::core::option::Option<
-            super::tfplugin6::ServerCapabilities,
+            crate::protocol::tfplugin6::ServerCapabilities,
         >,
         #[prost(map = "string, message", tag = "7")]
         pub functions: ::std::collections::HashMap<
             ::prost::alloc::string::String,
-            super::tfplugin6::Function,
+            crate::protocol::tfplugin6::Function,
         >,
         #[prost(map = "string, message", tag = "8")]
         pub ephemeral_resource_schemas: ::std::collections::HashMap<
@@ -159,13 +159,13 @@ pub mod prepare_provider_config {
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
     pub struct Request {
         #[prost(message, optional, tag = "1")]
-        pub config: ::core::option::Option<super::tfplugin6::DynamicValue>,
+        pub config: ::core::option::Option<crate::protocol::tfplugin6::DynamicValue>,
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Response {
         #[prost(message, optional, tag = "1")]
-        pub prepared_config: ::core::option::Option<super::tfplugin6::DynamicValue>,
+        pub prepared_config: ::core::option::Option<crate::protocol::tfplugin6::DynamicValue>,
         #[prost(message, repeated, tag = "2")]
-        pub diagnostics: ::prost::alloc::vec::Vec<super::tfplugin6::Diagnostic>,
+        pub diagnostics: ::prost::alloc::vec::Vec<crate::protocol::tfplugin6::Diagnostic>,
     }
 }

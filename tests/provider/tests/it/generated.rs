@@ -47,7 +47,7 @@ fn messages_of_protocol_5() {
             if !own.contains(&name) {
                 config = config.extern_path(
                     format!(".tfplugin5.{name}"),
-                    format!("super::tfplugin6::{name}"),
+                    format!("crate::protocol::tfplugin6::{name}"),
                 );
             }
         }
