@@ -1,0 +1,3 @@
+//! The test provider against the plugin client, and the code generated for both.
+
+mod generated;
