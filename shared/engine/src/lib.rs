@@ -1,9 +1,25 @@
 //! The engine: from configuration, records and providers to a plan, and from a plan to changes.
 
+mod applying;
 pub mod changes;
+mod environment;
+mod evaluation;
+mod graph;
 pub mod hooks;
 pub mod object;
+mod object_change;
+mod object_codec;
 pub mod plan;
+mod planning;
+mod provider_diagnostics;
+mod provider_pool;
 pub mod recorder;
 pub mod state;
+mod stop;
 pub mod verdict;
+mod vertex;
+
+pub use applying::Applied;
+pub use environment::{Clock, Environment};
+pub use planning::PlanOptions;
+pub use stop::{Stop, StopLevel};

@@ -4,7 +4,7 @@ use values::convert::convert;
 use values::{Type, Value};
 
 use super::{Evaluator, Locals};
-use crate::diagnostics::{Diagnostic, FunctionCallNote, FunctionParameters};
+use crate::diagnostics::{Diagnostic, FunctionCallNote};
 use crate::functions::{self, CallError, Function, ParameterType};
 use crate::scope::{ProviderFunctionCall, ProviderFunctionError};
 use crate::source::Span;
@@ -336,12 +336,8 @@ impl Evaluator<'_> {
     }
 }
 
-fn note(call: &FunctionCall, function: Option<&'static Function>) -> FunctionCallNote {
-    let parameters = function.map(|function| FunctionParameters {
-        positional: function.parameters.iter().map(|parameter| parameter.name.into()).collect(),
-        variadic: function.variadic.map(|parameter| parameter.name.into()),
-    });
-    FunctionCallNote { called_as: call.name.to_string(), parameters }
+fn note(call: &FunctionCall, _function: Option<&'static Function>) -> FunctionCallNote {
+    FunctionCallNote { called_as: call.name.to_string(), signature: None }
 }
 
 /// Local name and function of `provider::name::function`.
