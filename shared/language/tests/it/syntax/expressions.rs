@@ -2,7 +2,7 @@ use super::shape::shape;
 use super::{errors, expression};
 use language::source::Sources;
 use language::syntax::ast::{ExpressionKind, Traversal};
-use language::syntax::{is_identifier, parse_partial_traversal, parse_traversal};
+use language::syntax::{is_identifier, parse_partial_traversal, parse_traversal, quote};
 
 #[track_caller]
 fn accepts(text: &str, expected: &str) {
@@ -185,6 +185,18 @@ fn traversals_read_back_as_written() {
     assert_eq!(traversal("0a", false).1, ["Variable name required @ 0-1"]);
     assert_eq!(traversal("a[b]", false).1, ["Index value required @ 2-3"]);
     assert_eq!(traversal("a b", false).1, ["Invalid character @ 2-3"]);
+}
+
+#[test]
+fn quoting_shows_what_cannot_be_seen() {
+    assert_eq!(quote("a\"\\\n\u{200d}\u{7f}é"), r#""a\"\\\n\u200d\x7fé""#);
+}
+
+#[test]
+fn trees_are_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    shared(&expression("a").0);
+    shared(&Sources::new());
 }
 
 #[test]

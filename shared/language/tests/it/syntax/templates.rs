@@ -56,7 +56,7 @@ fn directives() {
         "\"%{if a}%{endfor}%{endif}\"",
         &["Unexpected endfor directive @ 8-17", "Unexpected endif directive @ 17-25"],
     );
-    rejects("\"%{if a}%{else}%{else}\"", &["Unexpected else directive @ 15-23"]);
+    rejects("\"%{if a}%{else}%{else}\"", &["Unexpected else directive @ 15-22"]);
     rejects("\"%{wat}\"", &["Invalid template control keyword @ 3-6"]);
     rejects("\"%{for}\"", &["Invalid 'for' directive @ 6-7"]);
 }
