@@ -53,6 +53,9 @@ pub struct Elements<C: Default> {
 /// Gives up what it holds one level at a time, whatever the depth.
 impl<C: Default> Drop for Elements<C> {
     fn drop(&mut self) {
+        // The type first: while the elements still share the types inside it, giving it up goes one
+        // level down and no further.
+        self.ty.take();
         deep(|| drop(std::mem::take(&mut self.items)));
     }
 }

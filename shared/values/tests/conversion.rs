@@ -99,7 +99,7 @@ fn common_types() {
         ),
         (vec![r#"["list","number"]"#, r#"["tuple",["string"]]"#], Some(r#"["list","string"]"#)),
         (vec![r#"["map","number"]"#, r#"["object",{"a":"string"}]"#], Some(r#"["map","string"]"#)),
-        (vec![r#"["set","string"]"#, r#"["list","string"]"#], Some(r#"["set","string"]"#)),
+        (vec![r#"["set","string"]"#, r#"["list","string"]"#], Some(r#"["list","string"]"#)),
         (vec![r#""number""#, r#"["tuple",["number"]]"#], None),
         (vec![r#"["object",{}]"#, r#"["tuple",[]]"#], None),
         (vec![r#"["list","number"]"#, r#""dynamic""#], Some(r#""dynamic""#)),
