@@ -271,7 +271,8 @@ impl Validation<'_, '_> {
         for call in module.module_calls.values() {
             self.repetition(&call.repetition);
             self.depends_on(&call.depends_on);
-            let available = Available::within(&call.repetition);
+            // Whether there is a count or for_each is asked only when instances are known.
+            let available = Available { count: true, each: true, self_object: false };
             for attribute in &call.config.attributes {
                 self.expression(&attribute.expression, available);
             }

@@ -99,3 +99,13 @@ fn blocks() {
 fn settings() {
     check(include_str!("facts/settings.txt"));
 }
+
+#[test]
+fn modules() {
+    check(include_str!("facts/modules.txt"));
+}
+
+#[test]
+fn references() {
+    check(include_str!("facts/references.txt"));
+}
