@@ -13,4 +13,5 @@ pub mod scope;
 pub mod source;
 pub mod syntax;
 pub mod typeexpr;
+pub mod variables;
 pub mod version;

@@ -17,6 +17,7 @@ mod provider_name;
 mod provider_validation;
 mod provisioner;
 mod refactoring;
+mod references;
 mod refusals;
 mod resource;
 mod settings;
@@ -37,6 +38,7 @@ pub use module_call::{ModuleCall, ModuleSource, PassedProvider};
 pub use output::{Local, Output};
 pub use provider::{LocalProviderConfig, ProviderConfig, ProviderReference};
 pub use provisioner::{Provisioner, ProvisionerOnFailure, ProvisionerWhen};
+pub use references::{Available, validate_module_arguments, validate_references};
 pub use refactoring::{Check, Import, MoveEndpoint, MoveSubject, Moved, Removed, RemovedSubject};
 pub use resource::{Connection, IgnoreChanges, IgnoredPath, Lifecycle, ResourceBlock};
 pub use settings::{

@@ -50,13 +50,6 @@ pub struct ProviderReference {
     pub alias_span: Option<Span>,
 }
 
-impl ProviderReference {
-    /// Where the name stands, with the alias if there is one.
-    pub(super) fn name_span_with_alias(&self) -> Span {
-        self.alias_span.map_or(self.name_span, |alias| self.name_span.to(alias))
-    }
-}
-
 /// A `provider` block.
 #[derive(Clone, Debug)]
 pub struct ProviderConfig {

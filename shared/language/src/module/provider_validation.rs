@@ -283,8 +283,12 @@ impl Check<'_, '_> {
         for passed in &caller.call.providers {
             let (child, given) = (&passed.in_child, &passed.in_parent);
             let name = &child.config;
-            let required = self.required(&name.local_name);
-            let declared = name.alias.is_none() && required.is_some();
+            // An alias that the child does not expect says nothing of the provider.
+            let required = match name.alias {
+                None => self.required(&name.local_name),
+                Some(_) => None,
+            };
+            let declared = required.is_some();
             let alias = self.names.aliases.get(name);
             let provider = alias
                 .or(required)
@@ -298,14 +302,14 @@ impl Check<'_, '_> {
                         format!(
                             "There is no explicit declaration for local provider name \"{name}\" in {own}, so Terraform is assuming you mean to pass a configuration for \"{shown}\".\n\nIf you also control the child module, add a required_providers entry named \"{name}\" with the source address \"{shown}\"."
                         ),
-                        child.name_span_with_alias(),
+                        child.name_span,
                     ),
                     false => self.error(
                         "Reference to undefined provider",
                         format!(
                             "The child module does not declare any provider requirement with the local name \"{name}\".\n\nIf you also control the child module, you can add a required_providers entry named \"{name}\" with the source address \"{shown}\" to accept this provider configuration."
                         ),
-                        child.name_span_with_alias(),
+                        child.name_span,
                     ),
                 }
             }

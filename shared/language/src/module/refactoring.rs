@@ -169,24 +169,13 @@ impl Decoder<'_> {
         let span = block.header_span();
         let mut content = self.content(block.body, &REMOVED);
         let from = content.take("from").and_then(|a| self.removed_subject(&a.expression));
-        let (mut destroy, mut first) = (true, None);
+        let mut destroy = true;
         let mut provisioners = Vec::new();
         for inner in content.blocks {
-            let inner_span = inner.header_span();
             if &*inner.type_name == "provisioner" {
                 provisioners.extend(self.removed_provisioner(inner, from.as_ref()));
                 continue;
             }
-            if let Some(first) = first {
-                let place = self.place(first);
-                self.error(
-                    "Duplicate lifecycle block",
-                    format!("The removed block already has a lifecycle block at {place}."),
-                    inner_span,
-                );
-                continue;
-            }
-            first = Some(inner_span);
             let mut lifecycle = self.content(inner.body, &REMOVED_LIFECYCLE);
             if let Some(attribute) = lifecycle.take("destroy") {
                 destroy = self.literal_bool(&attribute.expression).unwrap_or(false);

@@ -167,8 +167,9 @@ impl Decoder<'_> {
                 }
                 "cloud" => found.clouds.push(Cloud { config: Arc::new(inner.body), span }),
                 "required_providers" => {
-                    let providers = self.required_providers(inner.body);
-                    found.required_providers.push((providers, span));
+                    if let Some(providers) = self.required_providers(inner.body) {
+                        found.required_providers.push((providers, span));
+                    }
                 }
                 _ => {
                     if let Some(label) = inner.labels.first().cloned()
@@ -233,12 +234,10 @@ impl Decoder<'_> {
         }
     }
 
-    fn required_providers(&mut self, body: Body) -> Vec<RequiredProvider> {
+    fn required_providers(&mut self, body: Body) -> Option<Vec<RequiredProvider>> {
         let (attributes, clean) = self.only_attributes(body);
-        if !clean {
-            return Vec::new();
-        }
-        attributes.iter().filter_map(|attribute| self.required_provider(attribute)).collect()
+        let entries = attributes.iter();
+        clean.then(|| entries.filter_map(|entry| self.required_provider(entry)).collect())
     }
 
     fn required_provider(&mut self, attribute: &Attribute) -> Option<RequiredProvider> {

@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str, with_version: bool) -> Result<ModuleSource, Sour
 fn subdirectory(text: &str) -> Option<&str> {
     let start = text.find("://").map_or(0, |at| at + 3);
     let (_, subdirectory) = text.get(start..)?.split_once("//")?;
-    Some(subdirectory.split('?').next().unwrap_or(subdirectory))
+    Some(subdirectory)
 }
 
 fn leads_outside(path: &str) -> bool {
@@ -79,7 +79,10 @@ fn leads_outside(path: &str) -> bool {
 
 /// Whether a text is `[host/]namespace/name/system[//subdirectory]`, or why not.
 fn registry(text: &str) -> Result<(), String> {
-    let address = text.split("//").next().unwrap_or(text);
+    let address = match subdirectory(text) {
+        Some(path) => text.get(..text.len() - path.len() - 2).unwrap_or(text),
+        None => text,
+    };
     let parts: Vec<&str> = address.split('/').collect();
     let (host, [namespace, name, system]) = match *parts.as_slice() {
         [namespace, name, system] => (None, [namespace, name, system]),
