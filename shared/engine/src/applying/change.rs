@@ -311,7 +311,7 @@ impl Target {
 
     fn marked(&self, config: &Value, value: &Value) -> Value {
         let paths = config.marked_paths();
-        let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, *m & Marks::SENSITIVE)));
+        let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
         mark_by_schema(&self.schema, &marked)
     }
 

@@ -1,7 +1,9 @@
 //! Conditions that must hold: validations, preconditions and postconditions.
 
 use super::{EvalContext, RepetitionData};
+use language::diagnostics::Diagnostic;
 use language::module::CheckRule;
+use language::variables::{RuleOutcome, RuleWords, evaluate_rule};
 use values::Value;
 use values::address::ModuleInstance;
 
@@ -38,7 +40,16 @@ pub(crate) fn check_rules(
     let mut hold = true;
     for rule in rules {
         let outcome = context.evaluate(module, data, this.cloned(), |evaluation| {
-            language::module::evaluate_check_rule(evaluation, rule, object.summary());
+            if let RuleOutcome::Fail(message) =
+                evaluate_rule(evaluation, rule, RuleWords::Condition)
+            {
+                let values = evaluation.describe(&rule.condition, None);
+                evaluation.diagnostics.push(
+                    Diagnostic::error(object.summary(), message)
+                        .at(rule.condition.span)
+                        .with_values(values),
+                );
+            }
         });
         hold &= outcome.is_some();
     }

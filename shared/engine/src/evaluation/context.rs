@@ -8,7 +8,9 @@ use crate::stop::Stop;
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::evaluate::Evaluation;
-use language::module::{Configuration, ModuleNode};
+use language::module::{Configuration, ModuleNode, Variable};
+use language::source::Span;
+use language::variables::{InputValue, check_variable};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -32,7 +34,7 @@ pub(crate) struct EvalContext {
     pub(crate) pool: ProviderPool,
     pub(crate) stop: Stop,
     /// Values of root variables as given.
-    pub(crate) variables: BTreeMap<Arc<str>, Value>,
+    pub(crate) variables: BTreeMap<Arc<str>, InputValue>,
     /// When the plan was made; `None` while validating.
     pub(crate) plan_timestamp: Option<Timestamp>,
     permits: Semaphore,
@@ -44,7 +46,7 @@ impl EvalContext {
         environment: Environment,
         configuration: Arc<Configuration>,
         operation: Operation,
-        variables: BTreeMap<Arc<str>, Value>,
+        variables: BTreeMap<Arc<str>, InputValue>,
         plan_timestamp: Option<Timestamp>,
         stop: Stop,
     ) -> EvalContext {
@@ -87,6 +89,19 @@ impl EvalContext {
     /// The declarations of a module.
     pub(crate) fn node(&self, path: &ModulePath) -> Option<&Arc<ModuleNode>> {
         self.configuration.get(path)
+    }
+
+    /// Checks the validations of a variable that has its value; whether they hold.
+    pub(crate) fn check_variable(
+        &self,
+        module: &ModuleInstance,
+        variable: &Variable,
+        subject: Span,
+    ) -> bool {
+        let Some(node) = self.node(&module.path()) else { return false };
+        let data = RepetitionData::default();
+        let scope = ModuleScope::new(self, node, module, &data, None);
+        !self.report(check_variable(&scope, variable, subject))
     }
 
     /// Evaluates in a module instance; diagnostics are reported. `None` after an error.

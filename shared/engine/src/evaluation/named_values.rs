@@ -6,6 +6,8 @@ use super::{CheckedObject, EvalContext, Operation, RepetitionData, check_rules, 
 use crate::graph::Walked;
 use language::diagnostics::Diagnostic;
 use language::module::Variable;
+use language::source::Span;
+use language::variables::final_value;
 use providers::ConfigureRequest;
 use std::sync::Arc;
 use values::address::{ModuleInstance, ModulePath, ProviderConfigAddress};
@@ -33,14 +35,9 @@ pub(crate) fn variable(context: &EvalContext, path: &ModulePath, name: &Arc<str>
             continue;
         };
         context.working.set_named(module, Named::Variable(name.clone()), value);
-        let data = RepetitionData::default();
-        // Validations are checked with values; while validating, most are unknown.
-        for rule in &variable.validations {
-            ok &= context
-                .evaluate(module, &data, None, |evaluation| {
-                    language::variables::check_validation(evaluation, variable, rule);
-                })
-                .is_some();
+        if !variable.validations.is_empty() {
+            let subject = place(context, module, variable);
+            ok &= context.check_variable(module, variable, subject);
         }
     }
     outcome(ok)
@@ -52,32 +49,55 @@ fn root_variable(context: &EvalContext, variable: &Variable) -> Option<Value> {
         let marks = marks(variable);
         return Some(Value::unknown(variable.constraint.ty.without_optional()).with_marks(marks));
     }
-    prepared(context, variable, given, None)
+    match final_value(variable, given.as_ref(), &context.configuration.sources) {
+        Ok(value) => Some(value),
+        Err(diagnostic) => {
+            context.report([*diagnostic]);
+            None
+        }
+    }
+}
+
+/// Where a variable's value was given: the argument, or the declaration.
+fn place(context: &EvalContext, module: &ModuleInstance, variable: &Variable) -> Span {
+    let argument = || {
+        let parent = context.node(&module.parent()?.path())?;
+        let call = parent.module.module_calls.get(&module.0.last()?.name)?;
+        Some(call.config.attribute(&variable.name)?.expression.span)
+    };
+    argument().unwrap_or(variable.span)
 }
 
 fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable) -> Option<Value> {
     let parent = module.parent()?;
     let call = context.node(&parent.path())?.module.module_calls.get(&module.0.last()?.name)?;
     let argument = call.config.attribute(&variable.name);
-    let Some(argument) = argument else { return prepared(context, variable, None, None) };
+    let Some(argument) = argument else {
+        return final_value(variable, None, &context.configuration.sources).ok();
+    };
     let data = context.working.call_data(module);
     let given = context.evaluate(&parent, &data, None, |evaluation| {
         evaluation.expression(&argument.expression)
     })?;
-    prepared(context, variable, Some(given), Some(argument.expression.span))
-}
-
-/// Conversion, defaults and marks.
-fn prepared(
-    context: &EvalContext,
-    variable: &Variable,
-    given: Option<Value>,
-    place: Option<language::source::Span>,
-) -> Option<Value> {
-    match language::variables::final_value(variable, given, place) {
-        Ok(value) => Some(value),
-        Err(diagnostics) => {
-            context.report(diagnostics);
+    if given.is_null() && !variable.nullable {
+        if variable.default.is_some() {
+            return final_value(variable, None, &context.configuration.sources).ok();
+        }
+        context.report([Diagnostic::error(
+            "Required variable not set",
+            format!("The given value is not suitable for child module variable {:?} defined at {}: required variable may not be set to null.", &*variable.name, context.configuration.sources.range(variable.span)),
+        )
+        .at(argument.expression.span)]);
+        return None;
+    }
+    match variable.constraint.apply(&given) {
+        Ok(value) => Some(value.with_marks(marks(variable))),
+        Err(error) => {
+            context.report([Diagnostic::error(
+                "Invalid value for module argument",
+                format!("The given value is not suitable for child module variable {:?} defined at {}: {}.", &*variable.name, context.configuration.sources.range(variable.span), error.message),
+            )
+            .at(argument.expression.span)]);
             None
         }
     }

@@ -65,6 +65,12 @@ impl<'a> ModuleScope<'a> {
     }
 }
 
+/// A module's directory as `path` gives it: relative to the root, with forward slashes.
+fn directory_text(module: &language::module::Module) -> String {
+    let text = module.directory.to_string_lossy().replace('\\', "/");
+    if text.is_empty() { ".".into() } else { text }
+}
+
 impl Scope for ModuleScope<'_> {
     fn value(&self, reference: &Reference) -> Result<Value, Diagnostics> {
         let working = &self.context.working;
@@ -77,8 +83,8 @@ impl Scope for ModuleScope<'_> {
                 .unwrap_or_else(Value::dynamic),
             Subject::ModuleCall(name) => self.module_call(name),
             Subject::Path(attribute) => Value::string(match attribute {
-                PathAttribute::Module => self.node.directory_text(),
-                PathAttribute::Root => self.context.configuration.root.directory_text(),
+                PathAttribute::Module => directory_text(&self.node.module),
+                PathAttribute::Root => directory_text(&self.context.configuration.root.module),
                 PathAttribute::Cwd => {
                     self.context.environment.working_directory.to_string_lossy().into_owned()
                 }

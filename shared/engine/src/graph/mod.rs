@@ -12,7 +12,7 @@ use std::hash::Hash;
 pub(crate) struct VertexId(u32);
 
 impl VertexId {
-    fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }

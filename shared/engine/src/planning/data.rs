@@ -189,6 +189,6 @@ pub(crate) async fn read(
 
 fn marked(schema: &TypedSchema, config: &Value, value: &Value) -> Value {
     let paths = config.marked_paths();
-    let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, *m & Marks::SENSITIVE)));
+    let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
     mark_by_schema(schema, &marked)
 }

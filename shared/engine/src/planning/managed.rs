@@ -193,7 +193,7 @@ fn same_marks(a: &Value, b: &Value) -> bool {
 }
 
 /// The paths whose configuration gives way to the prior object.
-fn ignored_paths(
+pub(crate) fn ignored_paths(
     ignore: &IgnoreChanges,
     schema: &values::schema::Block,
     prior: &Value,
@@ -240,7 +240,7 @@ fn typed_path(steps: &[TraversalStep], ty: &Type) -> Option<Path> {
             (TraversalStep::Index { key: IndexKey::String(name), .. }, _) => {
                 (PathStep::Key(name.clone()), Type::Dynamic)
             }
-            (TraversalStep::Splat { .. }, _) => return None,
+            (TraversalStep::Index { .. } | TraversalStep::Splat { .. }, _) => return None,
         };
         path.push(step);
         ty = next;
@@ -327,7 +327,7 @@ impl Request<'_> {
     /// The planned object with the marks of the configuration that it came from, and its schema's.
     fn marked(&self, config: &Value, planned: &Value) -> Value {
         let paths = config.marked_paths();
-        let sensitive = paths.iter().map(|(path, marks)| (path, *marks & Marks::SENSITIVE));
+        let sensitive = paths.iter().map(|(path, marks)| (path, marks.intersection(Marks::SENSITIVE)));
         mark_by_schema(&self.declared.schema, &planned.mark_paths(sensitive))
     }
 
@@ -361,11 +361,21 @@ impl Request<'_> {
             let (b, a) =
                 (before.clone().unwrap_or_else(|| null(&after)), after.clone().unwrap_or_else(|| null(&before)));
             let same = a.is_wholly_known() && a == b;
-            if !same || self.declared.schema.block.is_write_only(path) {
+            if !same || is_write_only(&self.declared.schema.block, path) {
                 found.push(path.clone());
             }
         }
         Some(found)
+    }
+}
+
+/// Whether a path leads to, or into, an attribute that is never stored.
+fn is_write_only(block: &values::schema::Block, path: &Path) -> bool {
+    match path.0.first() {
+        Some(PathStep::Attribute(name)) => {
+            block.attributes.get(name).is_some_and(|attribute| attribute.write_only)
+        }
+        _ => false,
     }
 }
 

@@ -9,6 +9,11 @@ mod refresh;
 mod replace_triggers;
 mod resource;
 
+pub(crate) use data::{ReadFailure, read as read_data_source};
+pub(crate) use graph::cycle_error;
+pub(crate) use managed::ignored_paths;
+pub(crate) use resource::blocking;
+
 use crate::changes::{Action, Changes, OutputChange};
 use crate::evaluation::{EvalContext, Named, Operation, named_values};
 use crate::graph::{Walked, walk};
@@ -55,7 +60,8 @@ pub(crate) async fn plan(
     previous: Arc<State>,
 ) -> (Plan, Diagnostics) {
     let started = (context.environment.clock)();
-    let variables = context.variables.clone();
+    let variables =
+        context.variables.iter().map(|(name, v)| (name.clone(), v.value.clone())).collect();
     let (plan_graph, graph) = graph::build(&context, options.mode, &previous);
     let walk_state = Arc::new(PlanWalk {
         context,

@@ -139,7 +139,7 @@ fn steps_to_path(steps: &[TraversalStep]) -> Path {
                 TraversalStep::Index { key: IndexKey::Number(n), .. } => {
                     n.parse().ok().map(PathStep::Index)
                 }
-                TraversalStep::Splat { .. } => None,
+                TraversalStep::Index { .. } | TraversalStep::Splat { .. } => None,
             })
             .collect(),
     )
