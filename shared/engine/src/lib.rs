@@ -2,6 +2,7 @@
 
 mod applying;
 pub mod changes;
+mod context;
 mod environment;
 mod evaluation;
 mod graph;
@@ -20,6 +21,7 @@ pub mod verdict;
 mod vertex;
 
 pub use applying::Applied;
+pub use context::{Context, Variables};
 pub use environment::{Clock, Environment};
 pub use planning::PlanOptions;
 pub use stop::{Stop, StopLevel};

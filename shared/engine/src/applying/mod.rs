@@ -121,7 +121,6 @@ pub(crate) async fn apply(
         walk_state.context.report(cycles.iter().map(|cycle| cycle_error(&graph, cycle)));
     }
     let outputs = commit::commit(&walk_state).await;
-    walk_state.context.pool.close().await;
     let diagnostics = walk_state.context.take_diagnostics();
     let summary = *walk_state.summary.lock().unwrap_or_else(PoisonError::into_inner);
     let complete = !diagnostics.has_errors() && !walk_state.context.stop.is_stopping();

@@ -31,7 +31,7 @@ pub(crate) struct EvalContext {
     pub(crate) configuration: Arc<Configuration>,
     pub(crate) operation: Operation,
     pub(crate) working: Working,
-    pub(crate) pool: ProviderPool,
+    pub(crate) pool: Arc<ProviderPool>,
     pub(crate) stop: Stop,
     /// Values of root variables as given.
     pub(crate) variables: BTreeMap<Arc<str>, InputValue>,
@@ -48,10 +48,10 @@ impl EvalContext {
         operation: Operation,
         variables: BTreeMap<Arc<str>, InputValue>,
         plan_timestamp: Option<Timestamp>,
+        pool: Arc<ProviderPool>,
         stop: Stop,
     ) -> EvalContext {
         let permits = Semaphore::new(environment.parallelism.max(1));
-        let pool = ProviderPool::new(environment.providers.clone());
         EvalContext {
             environment,
             configuration,

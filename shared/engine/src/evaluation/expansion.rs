@@ -47,6 +47,15 @@ impl Expansion {
         }
     }
 
+    /// For validation, which looks at a block once, whatever its keys will be.
+    pub(crate) fn forget_keys(self) -> Expansion {
+        match self {
+            Expansion::Count(_) => Expansion::Unknown(UnknownExpansion::Count),
+            Expansion::ForEach(_) => Expansion::Unknown(UnknownExpansion::ForEach),
+            other => other,
+        }
+    }
+
     pub(crate) fn contains(&self, key: &InstanceKey) -> bool {
         match (self, key) {
             (Expansion::Single, InstanceKey::None) => true,

@@ -10,5 +10,4 @@ mod working;
 pub(crate) use check_rules::{CheckedObject, check_rules};
 pub(crate) use context::{EvalContext, Operation};
 pub(crate) use expansion::{Expansion, RepetitionData, evaluate_expansion};
-pub(crate) use scope::ModuleScope;
 pub(crate) use working::{Named, Working};

@@ -198,6 +198,7 @@ pub(crate) fn module(context: &EvalContext, path: &ModulePath) -> Walked {
             ok = false;
             continue;
         };
+        let expansion = if validating { expansion.forget_keys() } else { expansion };
         instances.extend(expansion.keys().into_iter().map(|key| parent.child(name.clone(), key)));
         context.working.set_call(parent, name, expansion);
     }

@@ -3,12 +3,15 @@
 use super::context::{EvalContext, Operation};
 use super::expansion::RepetitionData;
 use super::working::Named;
+use crate::object_codec::resource_schema;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::functions::FunctionContext;
-use language::module::ModuleNode;
+use language::module::{Available, ModuleNode};
 use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
 use language::scope::Scope;
 use language::source::Sources;
+use language::syntax::ast::TraversalStep;
+use language::syntax::suggest;
 use std::sync::Arc;
 use values::Value;
 use values::address::{InstanceKey, ModuleInstance};
@@ -37,6 +40,34 @@ impl<'a> ModuleScope<'a> {
         let mut diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::error(summary, detail).at(reference.span));
         diagnostics
+    }
+
+    /// Whether the attributes that a reference to a resource names are in its schema.
+    fn check_attribute(&self, reference: &Reference) -> Option<Diagnostic> {
+        let Subject::Resource(resource) = &reference.subject else { return None };
+        let config = resource.in_module(&self.node.path);
+        let provider = self.context.configuration.provider_for(&config)?;
+        let schemas = self.context.pool.schema(&provider.provider)?;
+        let schema = resource_schema(&schemas, resource.mode, &resource.ty)?;
+        let steps = match reference.remaining() {
+            [TraversalStep::Index { .. }, rest @ ..] => rest,
+            steps => steps,
+        };
+        let [TraversalStep::Attribute { name, span }, ..] = steps else { return None };
+        let block = &schema.block;
+        if block.attributes.contains_key(name) || block.blocks.contains_key(name) {
+            return None;
+        }
+        let known = block.attributes.keys().chain(block.blocks.keys()).map(|k| &**k);
+        let hint = suggest(name, known)
+            .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
+        Some(
+            Diagnostic::error(
+                "Unsupported attribute",
+                format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name),
+            )
+            .at(*span),
+        )
     }
 
     /// The object of outputs of each instance of a call, put together.
@@ -72,6 +103,25 @@ fn directory_text(module: &language::module::Module) -> String {
 }
 
 impl Scope for ModuleScope<'_> {
+    /// Every plan validates first, so that later walks need not ask again.
+    fn check(&self, reference: &Reference) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        if self.context.operation != Operation::Validate {
+            return diagnostics;
+        }
+        let available = Available {
+            count: self.data.count_index.is_some(),
+            each: self.data.each_key.is_some(),
+            self_object: self.this.is_some(),
+        };
+        let problem = self
+            .node
+            .check_reference(reference, available)
+            .or_else(|| self.check_attribute(reference));
+        diagnostics.extend(problem);
+        diagnostics
+    }
+
     fn value(&self, reference: &Reference) -> Result<Value, Diagnostics> {
         let working = &self.context.working;
         let named = |name: Named| working.named(self.module, name).unwrap_or_else(Value::dynamic);

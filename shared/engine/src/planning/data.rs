@@ -192,3 +192,17 @@ fn marked(schema: &TypedSchema, config: &Value, value: &Value) -> Value {
     let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
     mark_by_schema(schema, &marked)
 }
+
+/// The configuration that a result was read with: its arguments, without what the provider
+/// computed.
+pub(crate) fn arguments(schema: &TypedSchema, result: &Value) -> Value {
+    result.map_children(&mut |step, value| match &step {
+        values::PathStep::Attribute(name) => match schema.block.attributes.get(name) {
+            Some(attribute) if !attribute.required && !attribute.optional => {
+                Value::null(attribute.implied_type())
+            }
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    })
+}

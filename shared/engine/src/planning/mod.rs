@@ -4,6 +4,7 @@ mod data;
 mod deletion;
 mod graph;
 mod managed;
+mod world;
 mod outcome;
 mod refresh;
 mod replace_triggers;
@@ -13,6 +14,7 @@ pub(crate) use data::{ReadFailure, read as read_data_source};
 pub(crate) use graph::cycle_error;
 pub(crate) use managed::ignored_paths;
 pub(crate) use resource::blocking;
+pub(crate) use world::read_world;
 
 use crate::changes::{Action, Changes, OutputChange};
 use crate::evaluation::{EvalContext, Named, Operation, named_values};
@@ -22,7 +24,7 @@ use crate::state::State;
 use crate::vertex::Vertex;
 use graph::PlanGraph;
 use language::diagnostics::{Diagnostic, Diagnostics};
-use outcome::Outcome;
+pub(crate) use outcome::Outcome;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ModuleInstance, ModulePath, ResourceInstance};
@@ -59,7 +61,7 @@ pub(crate) async fn plan(
     options: PlanOptions,
     previous: Arc<State>,
 ) -> (Plan, Diagnostics) {
-    let started = (context.environment.clock)();
+    let started = context.plan_timestamp.unwrap_or_else(|| (context.environment.clock)());
     let variables =
         context.variables.iter().map(|(name, v)| (name.clone(), v.value.clone())).collect();
     let (plan_graph, graph) = graph::build(&context, options.mode, &previous);
@@ -91,7 +93,6 @@ pub(crate) async fn plan(
         false => output_changes(&walk_state),
     };
     context.environment.hook(|hook| hook.outputs(&outputs));
-    context.pool.close().await;
     let diagnostics = context.take_diagnostics();
     errored |= diagnostics.has_errors();
     let found = walk_state.outcome.take();

@@ -136,6 +136,7 @@ async fn expand(
                 evaluate_expansion(e, &block.repetition, validating)
             })
             .flatten()
+            .map(|expansion| if validating { expansion.forget_keys() } else { expansion })
     })
     .await
 }
