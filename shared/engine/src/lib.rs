@@ -1,9 +1,15 @@
 //! The engine: from configuration, records and providers to a plan, and from a plan to changes.
 
 pub mod changes;
+pub mod clock;
+pub mod estate;
 pub mod hooks;
+pub mod identifiers;
 pub mod object;
 pub mod plan;
+pub mod random;
+pub mod record;
 pub mod recorder;
 pub mod state;
+pub mod transaction;
 pub mod verdict;

@@ -40,9 +40,23 @@ pub trait Recorder: Send + Sync {
         state: &InstanceState,
     ) -> Result<(), RecordError>;
 
-    /// The values of all root outputs from now on; those not named are gone.
-    async fn write_outputs(
+    /// An object is recorded at `address` from now on, and at `from` no more. Killed half way, it
+    /// leaves a state in which the object is recorded once.
+    async fn write_moved(
         &self,
-        outputs: &BTreeMap<Arc<str>, Value>,
+        from: &ResourceInstance,
+        address: &ResourceInstance,
+        state: &InstanceState,
     ) -> Result<(), RecordError>;
+
+    /// What a read of the world gave for an instance that nothing else changes: its revision stays.
+    /// A record that another run has changed meanwhile is left alone, which is no error.
+    async fn write_refreshed(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError>;
+
+    /// The values of all root outputs from now on; those not named are gone.
+    async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError>;
 }
