@@ -1,1 +1,56 @@
-//! records
+//! Stores of records and artifacts: keys, bytes, versions and compare-and-swap.
+//!
+//! This crate knows nothing of what a body says; formats and the encoding of addresses into keys are
+//! the engine's. It keeps two kinds of things:
+//!
+//! - **Records** ([`RecordStore`]) are small, change often, and change by compare-and-swap only. Each state
+//!   of a key has a [`Version`]; a write names the version it has seen and is refused when that is no
+//!   longer the present one. There is no lock to hold and none to break.
+//! - **Artifacts** ([`ArtifactStore`]) are written whole and read whole: saved plans and bundles, which
+//!   never change, and snapshots, which are a cache.
+//!
+//! # Stores
+//!
+//! | store | records | artifacts |
+//! |---|---|---|
+//! | a directory, the default | [`DirectoryStore`] | [`DirectoryArtifacts`] |
+//! | memory, for tests and simulations | [`MemoryStore`] | [`MemoryArtifacts`] |
+//!
+//! Every store passes the suite in [`conformance`]; what it checks is what the engine relies on.
+//!
+//! # Layers
+//!
+//! Stores stack, each over any other, an `Arc<dyn RecordStore>` included:
+//!
+//! - [`RunCache`] reads an estate in bulk once per invocation, until the first write.
+//! - [`CountingStore`] counts calls; below a cache it counts trips.
+//! - [`testing::ObservedStore`] shows every write to a test, which may lose the answer or end the process.
+//!
+//! # Failures
+//!
+//! Absence is an answer, not an error. [`StoreError::Conflict`] means that another writer was first and
+//! nothing was changed. After an error that [leaves doubt](StoreError::leaves_doubt) a write may have been
+//! kept: its writer reads back and compares the bytes with those it sent, which is why no two bodies
+//! should be alike.
+
+mod artifact_store;
+pub mod conformance;
+mod counting;
+mod directory;
+mod error;
+mod key;
+mod memory;
+mod record_store;
+mod run_cache;
+pub mod testing;
+mod version;
+
+pub use artifact_store::{ArtifactEntry, ArtifactStore, PutMode};
+pub use counting::{CountingStore, Counts, Method};
+pub use directory::{DirectoryArtifacts, DirectoryStore, Opening, ProcessLock};
+pub use error::{FileOperation, StoreError};
+pub use key::{Key, KeyFault, MAX_KEY_LENGTH};
+pub use memory::{MemoryArtifacts, MemoryStore};
+pub use record_store::{BulkRead, Entry, Record, RecordStore};
+pub use run_cache::{RunCache, Uncached};
+pub use version::Version;

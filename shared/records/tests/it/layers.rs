@@ -1,0 +1,171 @@
+//! The layers over a store.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use bytes::Bytes;
+use records::testing::{Answer, ObservedStore};
+use records::{
+    ArtifactStore, CountingStore, MemoryArtifacts, MemoryStore, Method, PutMode, RecordStore,
+    RunCache, StoreError, Version,
+};
+
+use crate::key;
+
+fn body(text: &str) -> Bytes {
+    Bytes::copy_from_slice(text.as_bytes())
+}
+
+/// A cache of `e/` over a counted store with two records in `e/` and one elsewhere.
+async fn cached() -> (Arc<CountingStore<MemoryStore>>, RunCache<Arc<CountingStore<MemoryStore>>>) {
+    let store = Arc::new(CountingStore::new(MemoryStore::new()));
+    for text in ["e/a", "e/b", "f/a"] {
+        store.inner().put_if_absent(&key(text), body(text)).await.unwrap();
+    }
+    (Arc::clone(&store), RunCache::new(store, "e/"))
+}
+
+#[tokio::test]
+async fn a_run_reads_its_prefix_once() {
+    let (store, cache) = cached().await;
+    assert_eq!(store.counts().total(), 0);
+    assert_eq!(cache.get(&key("e/a")).await.unwrap().unwrap().body, "e/a");
+    assert!(cache.get(&key("e/nothing")).await.unwrap().is_none());
+    assert_eq!(cache.list("e/").await.unwrap().len(), 2);
+    assert_eq!(cache.get_all("e/b").await.unwrap().len(), 1);
+    assert_eq!(store.counts().to_string(), "get_all 1");
+    assert!(cache.is_on());
+}
+
+#[tokio::test]
+async fn reads_outside_the_prefix_go_to_the_store() {
+    let (store, cache) = cached().await;
+    assert_eq!(cache.get(&key("f/a")).await.unwrap().unwrap().body, "f/a");
+    assert_eq!(cache.list("").await.unwrap().len(), 3);
+    assert_eq!(cache.list("e").await.unwrap().len(), 2);
+    assert_eq!(store.counts().to_string(), "get 1, list 2");
+}
+
+#[tokio::test]
+async fn concurrent_first_reads_load_once() {
+    let (store, cache) = cached().await;
+    let cache = Arc::new(cache);
+    let mut reads = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let cache = Arc::clone(&cache);
+        reads.spawn(async move { cache.get(&key("e/a")).await.unwrap().is_some() });
+    }
+    assert!(reads.join_all().await.into_iter().all(|found| found));
+    assert_eq!(store.counts().to_string(), "get_all 1");
+}
+
+#[tokio::test]
+async fn the_first_write_ends_the_caching_for_good() {
+    let (store, cache) = cached().await;
+    let seen = cache.get(&key("e/a")).await.unwrap().unwrap();
+    // Another process changes the record: the cache does not know.
+    let moved =
+        store.inner().put_if_version(&key("e/a"), body("moved"), &seen.version).await.unwrap();
+    assert_eq!(cache.get(&key("e/a")).await.unwrap().unwrap(), seen);
+    assert_eq!(cache.uncached().get(&key("e/a")).await.unwrap().unwrap().version, moved);
+    assert!(cache.is_on());
+
+    let stale = cache.put_if_version(&key("e/a"), body("mine"), &seen.version).await;
+    assert!(stale.unwrap_err().is_conflict());
+    assert!(!cache.is_on());
+    assert_eq!(cache.get(&key("e/a")).await.unwrap().unwrap().body, "moved");
+    store.reset();
+    cache.get(&key("e/a")).await.unwrap();
+    cache.list("e/").await.unwrap();
+    cache.get_all("e/").await.unwrap();
+    assert_eq!(store.counts().to_string(), "get 1, get_all 1, list 1");
+}
+
+#[tokio::test]
+async fn a_write_past_the_cache_ends_it_too() {
+    let (_, cache) = cached().await;
+    cache.list("e/").await.unwrap();
+    let uncached = cache.uncached();
+    uncached.put_if_absent(&key("e/c"), body("new")).await.unwrap();
+    assert!(!cache.is_on());
+    assert_eq!(cache.list("e/").await.unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn counts_are_by_method_and_start_anew() {
+    let store = CountingStore::new(MemoryStore::new());
+    let version = store.put_if_absent(&key("a"), body("1")).await.unwrap();
+    store.put_if_version(&key("a"), body("2"), &version).await.unwrap();
+    store.put_if_version(&key("a"), body("3"), &version).await.unwrap_err();
+    store.get(&key("a")).await.unwrap();
+    let counts = store.counts();
+    assert_eq!(counts.of(Method::PutIfVersion), 2);
+    assert_eq!(counts.of(Method::List), 0);
+    assert_eq!((counts.writes(), counts.total()), (3, 4));
+    assert_eq!(counts.to_string(), "get 1, put_if_absent 1, put_if_version 2");
+    assert_eq!(store.reset(), counts);
+    assert_eq!(store.counts().to_string(), "none");
+}
+
+#[tokio::test]
+async fn artifacts_are_counted() {
+    let store = CountingStore::new(MemoryArtifacts::new());
+    store.put(&key("a"), body("1"), PutMode::Create).await.unwrap();
+    store.delete(&key("a")).await.unwrap();
+    assert_eq!(store.counts().to_string(), "put 1, delete 1");
+}
+
+#[tokio::test]
+async fn every_write_is_shown_after_it_was_done() {
+    let shown = Mutex::new(Vec::new());
+    let store = ObservedStore::new(MemoryStore::new(), |write: &records::testing::Write| {
+        shown.lock().unwrap().push((write.number, write.method, write.succeeded));
+        if write.number == 2 { Answer::Lose } else { Answer::Deliver }
+    });
+    let version = store.put_if_absent(&key("a"), body("1")).await.unwrap();
+    let lost = store.put_if_version(&key("a"), body("2"), &version).await.unwrap_err();
+    assert!(matches!(&lost, StoreError::Unanswered { key, .. } if key.as_str() == "a"), "{lost}");
+    assert!(lost.leaves_doubt());
+    assert_eq!(store.get(&key("a")).await.unwrap().unwrap().body, "2");
+    store.delete(&key("a"), &Version::absent()).await.unwrap_err();
+    assert_eq!(
+        *shown.lock().unwrap(),
+        [
+            (1, Method::PutIfAbsent, true),
+            (2, Method::PutIfVersion, true),
+            (3, Method::Delete, false)
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_withheld_answer_never_comes() {
+    let store = ObservedStore::new(MemoryStore::new(), |_: &_| Answer::Withhold);
+    let written = key("a");
+    tokio::select! {
+        biased;
+        answer = store.put_if_absent(&written, body("1")) => panic!("{answer:?}"),
+        () = std::future::ready(()) => {}
+    }
+    assert!(store.get(&key("a")).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_body_above_the_limit_is_refused() {
+    let store = MemoryStore::with_max_body_size(3);
+    assert_eq!(store.max_body_size(), Some(3));
+    store.put_if_absent(&key("a"), body("123")).await.unwrap();
+    let refused = store.put_if_absent(&key("b"), body("1234")).await.unwrap_err();
+    assert!(matches!(refused, StoreError::TooLarge { size: 4, limit: 3, .. }), "{refused}");
+    assert!(store.get(&key("b")).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn secrets_stay_out_of_debug_output() {
+    let store = MemoryStore::new();
+    store.put_if_absent(&key("a"), body("hunter2")).await.unwrap();
+    let artifacts = MemoryArtifacts::new();
+    artifacts.put(&key("a"), body("hunter2"), PutMode::Create).await.unwrap();
+    let shown = format!("{store:?} {:?} {artifacts:?}", store.get_all("").await.unwrap());
+    assert!(!shown.contains("hunter2"), "{shown}");
+}

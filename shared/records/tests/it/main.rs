@@ -1,0 +1,19 @@
+//! The stores through their public interfaces.
+#![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
+
+mod conformance;
+mod directory;
+mod keys;
+mod layers;
+mod processes;
+
+use records::{DirectoryStore, Key, Opening};
+use std::path::Path;
+
+fn key(text: &str) -> Key {
+    Key::new(text).unwrap()
+}
+
+async fn created(root: &Path) -> DirectoryStore {
+    DirectoryStore::open(root, Opening::Create).await.unwrap()
+}
