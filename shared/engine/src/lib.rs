@@ -3,6 +3,7 @@
 pub mod changes;
 pub mod clock;
 pub mod estate;
+pub mod existing_state;
 pub mod hooks;
 pub mod identifiers;
 pub mod object;
@@ -10,6 +11,8 @@ pub mod plan;
 pub mod random;
 pub mod record;
 pub mod recorder;
+pub mod saved_plan;
+pub mod stages;
 pub mod state;
 pub mod transaction;
 pub mod verdict;
