@@ -87,7 +87,9 @@ pub fn check_existing_state(
     };
     match backend {
         ConfiguredBackend::Cloud => {
-            return may_exist("its configuration keeps state in HCP Terraform (a cloud block)".into());
+            return may_exist(
+                "its configuration keeps state in HCP Terraform (a cloud block)".into(),
+            );
         }
         ConfiguredBackend::Remote { ty } => {
             return may_exist(format!("its configuration keeps state in the backend {ty:?}"));

@@ -130,7 +130,9 @@ pub enum SavedPlanError {
     #[error("this is not a saved plan; make one with `plumb plan -out=FILE`")]
     NotAPlan,
     /// It ends too early, or goes on too long.
-    #[error("the plan file has {found} bytes where {expected} are expected: it was cut off or added to; copy it again")]
+    #[error(
+        "the plan file has {found} bytes where {expected} are expected: it was cut off or added to; copy it again"
+    )]
     WrongLength {
         /// Bytes that its header announces.
         expected: u64,
@@ -138,7 +140,9 @@ pub enum SavedPlanError {
         found: u64,
     },
     /// Its content is not what its header says.
-    #[error("the plan file is damaged: {problem}; copy it again, or make a new plan with `plumb plan`")]
+    #[error(
+        "the plan file is damaged: {problem}; copy it again, or make a new plan with `plumb plan`"
+    )]
     Damaged {
         /// What is wrong, without the content.
         problem: String,
@@ -153,7 +157,9 @@ pub enum SavedPlanError {
         found: u16,
     },
     /// It would grow beyond all measure when unpacked.
-    #[error("the plan file says that it unpacks to {declared} bytes, and at most {limit} are unpacked; it was not opened")]
+    #[error(
+        "the plan file says that it unpacks to {declared} bytes, and at most {limit} are unpacked; it was not opened"
+    )]
     TooLarge {
         /// Bytes that it announces.
         declared: u64,

@@ -39,7 +39,8 @@ pub async fn authenticate(
 ) -> Result<(Vec<Verdict>, Option<AuthenticatedPlan>), SigningError> {
     let mut verdicts = Vec::new();
     if !verifier.verify(plan.digest(), plan.signature()).await? {
-        let message = "the plan's MAC was not made by the key of this estate, or the plan was changed since";
+        let message =
+            "the plan's MAC was not made by the key of this estate, or the plan was changed since";
         verdicts.push(reject(message).remedy(PLAN_AGAIN));
     }
     let contents = plan.contents_for_showing();
@@ -55,7 +56,8 @@ pub async fn authenticate(
     if !verdicts.is_empty() {
         return Ok((verdicts, None));
     }
-    let message = "MAC, engine, expiry, single use, configuration and providers are as they should be";
+    let message =
+        "MAC, engine, expiry, single use, configuration and providers are as they should be";
     verdicts.push(Verdict::new(Stage::Authenticity, Outcome::Pass, message));
     Ok((verdicts, Some(plan.authenticated(AuthenticityProof(())))))
 }
@@ -122,7 +124,9 @@ fn providers(plan: &SavedPlan, facts: &AuthenticityFacts<'_>) -> Vec<Verdict> {
         let name = address.for_display();
         let install = format!("run `plumb init` with the lock file of the plan, or {PLAN_AGAIN}");
         let Some(actual) = installed.get(address) else {
-            return Some(reject(format!("the provider {name} of the plan is not installed")).remedy(install));
+            return Some(
+                reject(format!("the provider {name} of the plan is not installed")).remedy(install),
+            );
         };
         if planned.version != actual.version {
             return Some(
@@ -134,8 +138,10 @@ fn providers(plan: &SavedPlan, facts: &AuthenticityFacts<'_>) -> Vec<Verdict> {
         // Lock files gain checksums over time; one in common proves the same package.
         let common = planned.hashes.intersection(&actual.hashes).next().is_some();
         (!common && !(planned.hashes.is_empty() && actual.hashes.is_empty())).then(|| {
-            let message =
-                format!("the provider {name} {} is another package than was planned with", planned.version);
+            let message = format!(
+                "the provider {name} {} is another package than was planned with",
+                planned.version
+            );
             reject(message).remedy(install)
         })
     };

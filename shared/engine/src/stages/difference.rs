@@ -163,8 +163,11 @@ impl Comparison<'_> {
             return self.report(planned_set, actual_set, path, context);
         }
         let missing = |from: &[Value], of: &[Value]| {
-            let only: Vec<String> =
-                of.iter().filter(|v| from.binary_search(v).is_err()).map(|v| show(v, context)).collect();
+            let only: Vec<String> = of
+                .iter()
+                .filter(|v| from.binary_search(v).is_err())
+                .map(|v| show(v, context))
+                .collect();
             match only.is_empty() {
                 true => "nothing else".to_owned(),
                 false => shorten(only.join(", ")),

@@ -13,11 +13,9 @@ pub fn check_lineage(
     let reject = |message: String| Verdict::reject(Stage::Lineage, RejectCode::Stale, message);
     let actual = reading.header.as_ref().map(|header| &header.lineage);
     let verdict = match (&plan.lineage, actual) {
-        _ if plan.estate != *estate => {
-            reject("the plan was made for another estate".into())
-                .compared(&plan.estate, estate)
-                .remedy(format!("apply it with `-estate={}`, or {PLAN_AGAIN}", plan.estate))
-        }
+        _ if plan.estate != *estate => reject("the plan was made for another estate".into())
+            .compared(&plan.estate, estate)
+            .remedy(format!("apply it with `-estate={}`, or {PLAN_AGAIN}", plan.estate)),
         (Some(planned), Some(actual)) if planned == actual => {
             let message = format!("the estate {estate} has the lineage that was planned for");
             Verdict::new(Stage::Lineage, Outcome::Pass, message)
@@ -27,11 +25,11 @@ pub fn check_lineage(
                 .compared(&planned.0, &actual.0)
                 .remedy(format!("check where the records are kept, or {PLAN_AGAIN}"))
         }
-        (Some(planned), None) => {
-            reject(format!("the records of {estate} are gone"))
-                .compared(&planned.0, "no lineage")
-                .remedy("check where the records are kept, and restore them before anything is planned")
-        }
+        (Some(planned), None) => reject(format!("the records of {estate} are gone"))
+            .compared(&planned.0, "no lineage")
+            .remedy(
+                "check where the records are kept, and restore them before anything is planned",
+            ),
         (None, Some(_)) => {
             let message = format!(
                 "the estate {estate} had no lineage yet when it was planned for, and has got one since; its \
@@ -40,7 +38,8 @@ pub fn check_lineage(
             Verdict::new(Stage::Lineage, Outcome::Pass, message)
         }
         (None, None) => {
-            let message = format!("the estate {estate} has no lineage yet, as when it was planned for");
+            let message =
+                format!("the estate {estate} has no lineage yet, as when it was planned for");
             Verdict::new(Stage::Lineage, Outcome::Pass, message)
         }
     };

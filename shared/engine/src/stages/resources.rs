@@ -84,7 +84,9 @@ pub fn check_resources(plan: &SavedPlan, world: World<'_>, waivers: &[Waiver]) -
     if !verdicts.iter().any(Verdict::is_reject) {
         let message = match verdicts.is_empty() {
             true => format!("{compared} instances were read again and are as planned"),
-            false => format!("{compared} instances were read again; what differs does not matter or was accepted"),
+            false => format!(
+                "{compared} instances were read again; what differs does not matter or was accepted"
+            ),
         };
         verdicts.push(Verdict::new(Stage::Resources, Outcome::Pass, message));
     }
@@ -103,11 +105,8 @@ impl Subject<'_> {
             return vec![verdict.on(self.address).remedy(PLAN_AGAIN)];
         };
         let current = |r: &'_ RefreshedInstance| r.current.clone();
-        let mut verdicts = self.objects(
-            None,
-            planned.and_then(current).as_ref(),
-            actual.current.as_ref(),
-        );
+        let mut verdicts =
+            self.objects(None, planned.and_then(current).as_ref(), actual.current.as_ref());
         let none = BTreeMap::new();
         let before = planned.map_or(&none, |r| &r.deposed);
         let keys: BTreeSet<&DeposedKey> = before.keys().chain(actual.deposed.keys()).collect();
@@ -123,10 +122,8 @@ impl Subject<'_> {
         planned: Option<&Object>,
         actual: Option<&Object>,
     ) -> Vec<Verdict> {
-        let object = deposed.map_or_else(
-            || "the object".to_owned(),
-            |key| format!("the deposed object {key}"),
-        );
+        let object = deposed
+            .map_or_else(|| "the object".to_owned(), |key| format!("the deposed object {key}"));
         match (planned, actual) {
             (None, None) => Vec::new(),
             (Some(_), None) => {
@@ -134,7 +131,8 @@ impl Subject<'_> {
                 vec![self.finding(message, None, true).compared("present", "gone")]
             }
             (None, Some(_)) => {
-                let message = format!("{object} did not exist when the plan was made, and does now");
+                let message =
+                    format!("{object} did not exist when the plan was made, and does now");
                 // Nobody has seen what would be deleted.
                 let waivable = !self.deletes && deposed.is_none();
                 vec![self.finding(message, None, waivable).compared("absent", "present")]
@@ -160,7 +158,9 @@ impl Subject<'_> {
         let read = self.paths.is_some();
         let mut verdict = match newly_filled && !read {
             true => {
-                let message = format!("{object} has an attribute that was absent and that its provider has filled in");
+                let message = format!(
+                    "{object} has an attribute that was absent and that its provider has filled in"
+                );
                 Verdict::new(Stage::Resources, Outcome::Warn, message).on(self.address)
             }
             false => {

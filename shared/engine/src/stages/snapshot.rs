@@ -53,7 +53,8 @@ pub fn compare_snapshot(before: &EstateReading, after: &EstateReading) -> Vec<Ve
         let message = "the estate had no records when planning began; there is nothing to compare";
         return vec![Verdict::new(Stage::Snapshot, Outcome::NotChecked, message)];
     };
-    let warn = |message: String| Verdict::new(Stage::Snapshot, Outcome::Warn, message).remedy(REMEDY);
+    let warn =
+        |message: String| Verdict::new(Stage::Snapshot, Outcome::Warn, message).remedy(REMEDY);
     let Some(t1) = &after.header else {
         return vec![warn(format!(
             "the estate's records were removed while planning: it had the lineage {} and {} instances",

@@ -5,9 +5,7 @@ mod schema;
 mod state;
 mod value;
 
-use super::{
-    Bundle, LockedProvider, PlanOptions, SavedPlan, SavedPlanError, SetMember,
-};
+use super::{Bundle, LockedProvider, PlanOptions, SavedPlan, SavedPlanError, SetMember};
 use crate::identifiers::PlanId;
 use crate::plan::{Plan, PlanMode};
 use crate::record::body::SharedAddresses;
@@ -93,9 +91,10 @@ impl PlanForm {
         let plan = &saved.plan;
         let set = |set: &BTreeMap<ResourceInstance, SetMember>| {
             let member = |(address, member): (&ResourceInstance, &SetMember)| {
-                let paths = member.paths.as_ref().map(|paths| {
-                    paths.iter().map(PathForm::from_path).collect::<Result<_, _>>()
-                });
+                let paths = member
+                    .paths
+                    .as_ref()
+                    .map(|paths| paths.iter().map(PathForm::from_path).collect::<Result<_, _>>());
                 let form = MemberForm {
                     version: member.version.clone(),
                     revision: member.revision.0.clone(),
@@ -247,8 +246,8 @@ impl PlanForm {
             schemas: crate::plan::Schemas(schemas.collect::<Result<_, _>>()?),
             complete: self.complete,
         };
-        let snapshot: Vec<Verdict> = serde_json::from_slice(&self.snapshot)
-            .map_err(|_| damaged("a verdict"))?;
+        let snapshot: Vec<Verdict> =
+            serde_json::from_slice(&self.snapshot).map_err(|_| damaged("a verdict"))?;
         let files = self.files.into_iter().map(|(p, c)| (p, Bytes::from(c.into_vec())));
         Ok(SavedPlan {
             id: self.id,
