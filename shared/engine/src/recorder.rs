@@ -31,6 +31,15 @@ pub trait Recorder: Send + Sync {
         action: Action,
     ) -> Result<(), RecordError>;
 
+    /// An object is recorded at `address` from now on, and at `from` no more. Killed half way, it
+    /// leaves records in which the object is recorded once.
+    async fn write_moved(
+        &self,
+        from: &ResourceInstance,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError>;
+
     /// What the instance consists of from now on; neither current nor deposed objects: it is gone.
     /// When this returns, the record is durable. `state.version` and `state.revision` are ignored:
     /// the recorder knows which version it wrote or read last.
@@ -40,18 +49,10 @@ pub trait Recorder: Send + Sync {
         state: &InstanceState,
     ) -> Result<(), RecordError>;
 
-    /// An object is recorded at `address` from now on, and at `from` no more. Killed half way, it
-    /// leaves a state in which the object is recorded once.
-    async fn write_moved(
-        &self,
-        from: &ResourceInstance,
-        address: &ResourceInstance,
-        state: &InstanceState,
-    ) -> Result<(), RecordError>;
-
-    /// What a read of the world gave for an instance that nothing else changes: its revision stays.
-    /// A record that another run has changed meanwhile is left alone, which is no error.
-    async fn write_refreshed(
+    /// What a read of the world, or the configuration alone, says of an instance that no action
+    /// changes: written from the version that the plan read, keeping the revision. A conflict is
+    /// ignored, since whoever wrote meanwhile knows better.
+    async fn refresh(
         &self,
         address: &ResourceInstance,
         state: &InstanceState,

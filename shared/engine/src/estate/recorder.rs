@@ -372,7 +372,7 @@ impl Recorder for EstateRecorder {
         self.put(from, &InstanceState::default(), Kind::Result).await
     }
 
-    async fn write_refreshed(
+    async fn refresh(
         &self,
         address: &ResourceInstance,
         state: &InstanceState,
