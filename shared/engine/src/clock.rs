@@ -1,0 +1,7 @@
+//! Time, handed in.
+
+/// The wall clock.
+pub trait Clock: Send + Sync {
+    /// Seconds since the epoch.
+    fn now(&self) -> i64;
+}

@@ -1,0 +1,36 @@
+use super::{Estate, EstateReading};
+use crate::record::body::RecordKind;
+use std::collections::BTreeSet;
+use values::address::ResourceInstance;
+
+/// The most tombstones that one transaction sweeps.
+const MOST: usize = 1000;
+
+impl Estate {
+    /// Removes tombstones that no living plan can know: older than `expiry` seconds, and not written
+    /// since the reading. Failures are left for the next sweep. Answers how many were removed.
+    pub(crate) async fn sweep(
+        &self,
+        reading: &EstateReading,
+        written: &BTreeSet<ResourceInstance>,
+        expiry: i64,
+    ) -> usize {
+        let before = self.clock.now().saturating_sub(expiry);
+        let old = reading.records.iter().filter(|(address, facts)| {
+            facts.kind == RecordKind::Tombstone
+                && facts.claim.is_none()
+                && facts.doubt.is_none()
+                && facts.written_at < before
+                && !written.contains(address)
+        });
+        let mut swept = 0;
+        for (address, facts) in old.take(MOST) {
+            if let Ok(key) = self.keys.instance(address)
+                && self.store.delete(&key, &facts.version).await.is_ok()
+            {
+                swept += 1;
+            }
+        }
+        swept
+    }
+}
