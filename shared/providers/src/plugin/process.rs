@@ -73,6 +73,10 @@ impl Process {
         Ok((Process { group, exit, stderr: tail }, BufReader::new(stdout)))
     }
 
+    /// Its id, which is that of its group.
+    pub(super) fn id(&self) -> i32 {
+        self.group.as_raw_nonzero().get()
+    }
     /// Its exit status, where it has ended.
     pub(super) fn exit_status(&self) -> Option<ExitStatus> {
         *self.exit.borrow()

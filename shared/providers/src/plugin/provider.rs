@@ -18,6 +18,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -46,6 +47,11 @@ impl PluginProvider {
     /// The version of the plugin protocol that was negotiated.
     pub fn protocol(&self) -> Version {
         self.client.version
+    }
+
+    /// The id of the plugin's process, and of the process group that it leads.
+    pub fn process_id(&self) -> i32 {
+        self.client.process.id()
     }
 
     async fn fetch_schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
@@ -683,7 +689,9 @@ impl Provider for PluginProvider {
         }
         process.exited().await;
         // One that was killed leaves its socket behind.
-        if let Address::Unix(path) = &self.listens_at {
+        if let Address::Unix(path) = &self.listens_at
+            && tokio::fs::symlink_metadata(path).await.is_ok_and(|m| m.file_type().is_socket())
+        {
             let _ = tokio::fs::remove_file(path).await;
         }
     }
