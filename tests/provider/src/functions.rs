@@ -1,6 +1,6 @@
 //! `upper(text)` and `join_all(separator, parts...)`.
 
-use providers::protocol::{from_dynamic_value, to_dynamic_value, tfplugin6 as wire, type_to_json};
+use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value, type_to_json};
 use std::collections::HashMap;
 use values::{Type, Value};
 

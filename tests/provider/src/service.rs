@@ -3,7 +3,7 @@
 use crate::server::Provider;
 use crate::world::{LoggedCall, World};
 use crate::{ephemeral, functions, nested, schemas, thing};
-use providers::protocol::{from_dynamic_value, to_dynamic_value, tfplugin6 as wire, type_to_json};
+use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value, type_to_json};
 use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -125,7 +125,9 @@ fn path_to_wire(path: &Path) -> wire::AttributePath {
 
 impl Service {
     fn world(&self) -> Result<&World, Status> {
-        self.world.get().ok_or_else(|| Status::failed_precondition("the provider is not configured"))
+        self.world
+            .get()
+            .ok_or_else(|| Status::failed_precondition("the provider is not configured"))
     }
 
     fn stop(&self) -> Stop {
@@ -208,11 +210,8 @@ impl Provider for Service {
                 (nested::TYPE.into(), schemas::to_wire(&nested::schema())),
             ]
             .into(),
-            data_source_schemas: [(
-                thing::TYPE.into(),
-                schemas::to_wire(&thing::data_schema()),
-            )]
-            .into(),
+            data_source_schemas: [(thing::TYPE.into(), schemas::to_wire(&thing::data_schema()))]
+                .into(),
             ephemeral_resource_schemas: [(
                 ephemeral::TYPE.into(),
                 schemas::to_wire(&ephemeral::schema()),
@@ -238,8 +237,7 @@ impl Provider for Service {
             required_for_import: true,
             ..Default::default()
         };
-        let schema =
-            wire::ResourceIdentitySchema { version: 0, identity_attributes: vec![id] };
+        let schema = wire::ResourceIdentitySchema { version: 0, identity_attributes: vec![id] };
         answer(wire::get_resource_identity_schemas::Response {
             identity_schemas: [(thing::TYPE.into(), schema)].into(),
             diagnostics: Vec::new(),

@@ -144,9 +144,9 @@ pub(crate) async fn update(
         return Err(Failure::with("The world refuses to update it", prior.clone()));
     }
     let id = text(prior, "id").unwrap_or_default();
-    let current = world.read(TYPE, &id, ty)?.ok_or_else(|| {
-        Failure::with("The object to update is gone", Value::null(ty.clone()))
-    })?;
+    let current = world
+        .read(TYPE, &id, ty)?
+        .ok_or_else(|| Failure::with("The object to update is gone", Value::null(ty.clone())))?;
     let revision = current.attribute("revision").and_then(|r| r.as_number()?.to_i64());
     let object = with(planned, [("revision", Value::number(revision.unwrap_or(0) + 1))]);
     world.write(TYPE, &id, &object, ty)?;
@@ -226,9 +226,9 @@ pub(crate) fn look_up(world: &World, config: &Value, ty: &Type) -> Result<Value,
             && text(&object, "name").as_ref() == Some(&name)
         {
             let names = ["name", "id", "size", "tags", "revision", "zone"];
-            return Ok(Value::object(names.into_iter().filter_map(|n| {
-                Some((n, object.attribute(n)?))
-            })));
+            return Ok(Value::object(
+                names.into_iter().filter_map(|n| Some((n, object.attribute(n)?))),
+            ));
         }
     }
     Err(Failure::nothing(&format!("No thing is named {name:?}")))

@@ -390,9 +390,5 @@ fn unpack(archive: &Path, target: &Path) -> io::Result<()> {
 }
 
 fn files(provider: &ProviderAddress, path: &Path, source: io::Error) -> InstallError {
-    InstallError::Files {
-        provider: provider.clone(),
-        path: path.display().to_string(),
-        source,
-    }
+    InstallError::Files { provider: provider.clone(), path: path.display().to_string(), source }
 }

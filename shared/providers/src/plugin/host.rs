@@ -14,10 +14,8 @@ use std::time::Duration;
 use values::address::ProviderAddress;
 
 /// Shows a plugin that it was started by what it is made for.
-const COOKIE: (&str, &str) = (
-    "TF_PLUGIN_MAGIC_COOKIE",
-    "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
-);
+const COOKIE: (&str, &str) =
+    ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
 /// How long plugins may take.
 #[derive(Clone, Copy, Debug)]
@@ -81,15 +79,10 @@ impl PluginHost {
         ];
         let environment = self.environment.iter().cloned();
         let environment = environment.chain(own.map(|(k, v)| (k.into(), v.into())));
-        let (process, mut stdout) = Process::spawn(
-            &self.watchdog,
-            address,
-            &command.program,
-            &command.args,
-            environment,
-        )
-        .await
-        .map_err(failed)?;
+        let (process, mut stdout) =
+            Process::spawn(&self.watchdog, address, &command.program, &command.args, environment)
+                .await
+                .map_err(failed)?;
         let process = Arc::new(process);
         self.remember(&process);
         let limit = self.timeouts.start;
@@ -130,10 +123,9 @@ impl PluginHost {
         let exit = tokio::time::timeout(Duration::from_secs(1), process.exited()).await;
         Err(match (exit, error) {
             (_, Some(error @ StartFailure::UnsupportedProtocol { .. })) => error,
-            (Ok(status), None) => StartFailure::ExitedEarly {
-                status: status.to_string(),
-                stderr: String::new(),
-            },
+            (Ok(status), None) => {
+                StartFailure::ExitedEarly { status: status.to_string(), stderr: String::new() }
+            }
             (_, Some(error)) => error,
             (Err(_), None) => StartFailure::BadHandshake {
                 line: String::new(),

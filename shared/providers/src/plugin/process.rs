@@ -41,11 +41,10 @@ impl Process {
             .stderr(Stdio::piped())
             .process_group(0);
         let mut child = Command::from(command).kill_on_drop(true).spawn().map_err(refused)?;
-        let group = child
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(Pid::from_raw)
-            .ok_or_else(|| StartFailure::Own { detail: "the plugin has no process id".into() })?;
+        let group =
+            child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw).ok_or_else(
+                || StartFailure::Own { detail: "the plugin has no process id".into() },
+            )?;
         watchdog.register(group).map_err(|e| StartFailure::Own {
             detail: format!("the watchdog of plugin processes could not be started: {e}"),
         })?;
@@ -54,11 +53,7 @@ impl Process {
             return Err(StartFailure::Own { detail: "the plugin's output is missing".into() });
         };
         let tail = Tail::default();
-        tokio::spawn(output::log_stderr(
-            BufReader::new(stderr),
-            provider.clone(),
-            tail.clone(),
-        ));
+        tokio::spawn(output::log_stderr(BufReader::new(stderr), provider.clone(), tail.clone()));
         let (sender, exit) = watch::channel(None);
         let watchdog = watchdog.clone();
         tokio::spawn(async move {

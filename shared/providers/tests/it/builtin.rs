@@ -20,7 +20,12 @@ fn provider() -> BuiltinProvider {
 }
 
 fn data(id: Value, input: Value, output: Value, triggers: Value) -> Value {
-    Value::object([("id", id), ("input", input), ("output", output), ("triggers_replace", triggers)])
+    Value::object([
+        ("id", id),
+        ("input", input),
+        ("output", output),
+        ("triggers_replace", triggers),
+    ])
 }
 
 fn none() -> Value {
@@ -66,8 +71,7 @@ async fn apply(prior: &Value, planned: &Value) -> Value {
 #[tokio::test]
 async fn an_object_from_create_to_destroy() {
     let null = null().await;
-    let proposed =
-        data(Value::null(Type::String), Value::string("a"), none(), Value::string("t"));
+    let proposed = data(Value::null(Type::String), Value::string("a"), none(), Value::string("t"));
     let (planned, replace) = plan(&null, &proposed).await;
     assert!(replace.is_empty());
     assert!(!planned.attribute("id").unwrap().is_known());

@@ -33,8 +33,7 @@ impl Scene {
         self.root.path().join("mirror/registry.terraform.io/hashicorp").join(ty)
     }
     fn unpacked(&self, ty: &str, version: &str, content: &str) {
-        let directory =
-            self.directory(ty).join(version).join(self.installer.platform.to_string());
+        let directory = self.directory(ty).join(version).join(self.installer.platform.to_string());
         std::fs::create_dir_all(&directory).unwrap();
         let program = directory.join(format!("terraform-provider-{ty}_v{version}"));
         std::fs::write(program, content).unwrap();

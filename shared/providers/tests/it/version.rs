@@ -37,8 +37,17 @@ fn constraints_allow() {
 #[test]
 fn versions_are_ordered_by_precedence() {
     let ordered = [
-        "0.9.9", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta.2",
-        "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "1.0.0+build", "1.0.1", "1.10.0",
+        "0.9.9",
+        "1.0.0-alpha",
+        "1.0.0-alpha.1",
+        "1.0.0-alpha.beta",
+        "1.0.0-beta.2",
+        "1.0.0-beta.11",
+        "1.0.0-rc.1",
+        "1.0.0",
+        "1.0.0+build",
+        "1.0.1",
+        "1.10.0",
     ];
     for pair in ordered.windows(2) {
         assert!(v(pair[0]) < v(pair[1]), "{pair:?}");

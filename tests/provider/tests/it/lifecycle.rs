@@ -76,8 +76,7 @@ async fn failures_with_and_without_an_object() {
     assert!(scene.world.ids(THING).unwrap().is_empty());
 
     let partial = ("partial", Value::bool(true));
-    let config =
-        scene.config(&[("name", s("x")), ("fail_on", s("create")), partial]).await;
+    let config = scene.config(&[("name", s("x")), ("fail_on", s("create")), partial]).await;
     let failed = scene.apply(&null, &config).await;
     assert!(failed.has_errors());
     let state = failed.value.unwrap().new_state.unwrap();
@@ -99,8 +98,7 @@ async fn a_token_makes_a_create_idempotent() {
 async fn a_stopped_create_tells_what_there_is() {
     let scene = Scene::new().await;
     let null = scene.null().await;
-    let config =
-        scene.config(&[("name", s("x")), ("slow_ms", Value::number(600_000_i64))]).await;
+    let config = scene.config(&[("name", s("x")), ("slow_ms", Value::number(600_000_i64))]).await;
     let plan = scene.plan(&null, &config).await;
     let request = Scene::apply_request(&null, &config, &plan);
     let world = scene.world.clone();
@@ -121,8 +119,7 @@ async fn a_stopped_create_tells_what_there_is() {
 async fn a_killed_plugin_fails_the_call_under_way() {
     let scene = Scene::new().await;
     let null = scene.null().await;
-    let config =
-        scene.config(&[("name", s("x")), ("slow_ms", Value::number(600_000_i64))]).await;
+    let config = scene.config(&[("name", s("x")), ("slow_ms", Value::number(600_000_i64))]).await;
     let plan = scene.plan(&null, &config).await;
     let request = Scene::apply_request(&null, &config, &plan);
     let world = scene.world.clone();
@@ -220,8 +217,7 @@ async fn data_sources_functions_and_ephemeral_resources() {
     assert!(matches!(call("lower", &["a"]).await, Err(ProviderError::UnknownName { .. })));
 
     let config = Value::object([("name", s("t")), ("value", Value::null(Type::String))]);
-    let request =
-        OpenEphemeralRequest { ty: "test_token".into(), config, deferral_allowed: false };
+    let request = OpenEphemeralRequest { ty: "test_token".into(), config, deferral_allowed: false };
     let open = scene.provider.open_ephemeral(request).await.unwrap().into_result().unwrap().0;
     assert_eq!(open.result.attribute("value"), Some(s("token-of-t")));
     let handle = EphemeralHandle { ty: "test_token".into(), private: open.private };
