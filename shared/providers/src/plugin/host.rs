@@ -66,7 +66,8 @@ impl PluginHost {
         command: &PluginCommand,
         schema: Arc<SharedSchema>,
     ) -> Result<PluginProvider, ProviderError> {
-        let failed = |reason| ProviderError::Start { provider: address.clone(), reason };
+        let failed =
+            |reason| ProviderError::Start { provider: address.clone(), reason: Box::new(reason) };
         let identity = Identity::generate().map_err(|e| {
             failed(StartFailure::Own { detail: format!("no certificate could be made: {e}") })
         })?;
@@ -101,7 +102,7 @@ impl PluginHost {
             Err(reason) => {
                 process.kill();
                 process.exited().await;
-                return Err(failed(reason.with_stderr(&process.stderr_tail())));
+                return Err(failed(reason.with_stderr(&process.stderr_tail().await)));
             }
         };
         tokio::spawn(output::log_stdout(stdout, address.clone()));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 async fn failure(args: &[&str]) -> StartFailure {
     match start(&host(), args).await {
-        Err(ProviderError::Start { reason, .. }) => reason,
+        Err(ProviderError::Start { reason, .. }) => *reason,
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("{args:?} started"),
     }
@@ -77,6 +77,16 @@ async fn one_that_never_answers() {
         .unwrap();
     let timed_out = StartFailure::TimedOut { seconds: 0, stderr: String::new() };
     assert!(error.to_string().contains(&timed_out.to_string()), "{error}");
+}
+
+#[tokio::test]
+async fn one_that_does_not_end_is_killed() {
+    let timeouts =
+        PluginTimeouts { start: Duration::from_secs(30), shutdown: Duration::from_millis(50) };
+    let host = PluginHost::new(watchdog(), std::env::vars_os(), timeouts);
+    let provider = start(&host, &["--deaf"]).await.unwrap();
+    provider.close().await;
+    assert!(!runs(provider.process_id()));
 }
 
 #[tokio::test]
