@@ -272,19 +272,29 @@ impl Value {
     /// unknown or null value are put onto that.
     #[must_use]
     pub fn mark_paths<'a>(&self, paths: impl IntoIterator<Item = (&'a Path, Marks)>) -> Value {
-        paths.into_iter().fold(self.clone(), |v, (p, m)| deep(|| v.mark_at(&p.0, m)))
+        self.mark_all(paths.into_iter().map(|(p, m)| (p.0.as_slice(), m)).collect())
     }
-    fn mark_at(&self, steps: &[PathStep], marks: Marks) -> Value {
-        let Some((first, rest)) = steps.split_first() else {
-            return self.clone().with_marks(marks);
-        };
-        match &self.kind {
-            Kind::Set(..) | Kind::Null(_) | Kind::Unknown(..) => self.clone().with_marks(marks),
-            _ => self.map_children(&mut |step, v| match step == *first {
-                true => v.mark_at(rest, marks),
-                false => v.clone(),
-            }),
+    fn mark_all(&self, paths: Vec<(&[PathStep], Marks)>) -> Value {
+        let mut own = Marks::NONE;
+        let mut below: BTreeMap<&PathStep, Vec<(&[PathStep], Marks)>> = BTreeMap::new();
+        for (path, marks) in paths {
+            match (path.split_first(), &self.kind) {
+                (None, _) | (_, Kind::Set(..) | Kind::Null(_) | Kind::Unknown(..)) => {
+                    own = own | marks;
+                }
+                (Some((first, rest)), _) => below.entry(first).or_default().push((rest, marks)),
+            }
         }
+        if below.is_empty() {
+            return self.clone().with_marks(own);
+        }
+        deep(|| {
+            self.map_children(&mut |step, v| match below.remove::<PathStep>(&step) {
+                Some(paths) => v.mark_all(paths),
+                None => v.clone(),
+            })
+        })
+        .with_marks(own)
     }
 
     /// Its type. Constant time but for the first call on an object or tuple.
