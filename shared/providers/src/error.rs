@@ -30,7 +30,7 @@ pub enum ProviderError {
         /// The provider.
         provider: ProviderAddress,
         /// What went wrong.
-        reason: StartFailure,
+        reason: Box<StartFailure>,
     },
     /// The process ended, or its connection broke, while a call was under way or before it.
     #[error("the plugin of provider {provider} stopped responding during {call}: {detail}{}", tail(.stderr))]

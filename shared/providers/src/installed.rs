@@ -48,7 +48,7 @@ impl InstalledProviders {
             let result = tokio::task::spawn_blocking(move || packages.verified(&wanted)).await;
             let own = |detail: String| ProviderError::Start {
                 provider: address.clone(),
-                reason: StartFailure::Own { detail },
+                reason: Box::new(StartFailure::Own { detail }),
             };
             match result {
                 Err(e) => Err(own(e.to_string())),

@@ -125,12 +125,8 @@ pub(super) fn import(request: &ImportResourceRequest) -> ImportResourceResponse 
         ("output", Value::dynamic_null()),
         ("triggers_replace", Value::dynamic_null()),
     ]);
-    let object = ImportedResource {
-        ty: request.ty.clone(),
-        state,
-        private: Arc::from([]),
-        identity: None,
-    };
+    let object =
+        ImportedResource { ty: request.ty.clone(), state, private: Arc::from([]), identity: None };
     ImportResourceResponse { imported: vec![object], deferred: None }
 }
 

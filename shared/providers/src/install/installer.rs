@@ -120,7 +120,7 @@ pub enum InstallError {
         /// The provider.
         provider: ProviderAddress,
         /// The locked version.
-        version: Version,
+        version: Box<Version>,
         /// What the configuration wants.
         constraints: String,
     },
@@ -156,7 +156,7 @@ pub enum InstallError {
         /// The provider.
         provider: ProviderAddress,
         /// The version.
-        version: Version,
+        version: Box<Version>,
     },
     /// Files could not be read or written.
     #[error("provider {provider} could not be installed: {path}: {source}")]
@@ -230,7 +230,7 @@ impl Installer {
             Some(lock) if !constraints.allow(&lock.version) => {
                 return Err(InstallError::LockedOut {
                     provider: provider.clone(),
-                    version: lock.version.clone(),
+                    version: Box::new(lock.version.clone()),
                     constraints: constraints.to_string(),
                 });
             }
@@ -264,7 +264,8 @@ impl Installer {
             && hashes.is_disjoint(&lock.hashes)
         {
             self.take_away(provider, &version);
-            return Err(InstallError::ChecksumMismatch { provider: provider.clone(), version });
+            let (provider, version) = (provider.clone(), Box::new(version));
+            return Err(InstallError::ChecksumMismatch { provider, version });
         }
         observer.event(InstallEvent::Installed { provider, version: &version });
         Ok(Some(ProviderLock {
@@ -390,9 +391,5 @@ fn unpack(archive: &Path, target: &Path) -> io::Result<()> {
 }
 
 fn files(provider: &ProviderAddress, path: &Path, source: io::Error) -> InstallError {
-    InstallError::Files {
-        provider: provider.clone(),
-        path: path.display().to_string(),
-        source,
-    }
+    InstallError::Files { provider: provider.clone(), path: path.display().to_string(), source }
 }

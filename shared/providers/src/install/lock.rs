@@ -51,9 +51,8 @@ impl Locks {
                 }
             }
             let label = file.label(block)?;
-            let address: ProviderAddress = label.parse().map_err(|e| {
-                file.error(block.header_span(), format!("{e}"))
-            })?;
+            let address: ProviderAddress =
+                label.parse().map_err(|e| file.error(block.header_span(), format!("{e}")))?;
             if address.to_string() != **label {
                 return Err(file.error(
                     block.header_span(),
@@ -67,12 +66,10 @@ impl Locks {
                 let wrong = |e: &dyn fmt::Display| file.error(attribute.span, e.to_string());
                 match &*attribute.name {
                     "version" => {
-                        version =
-                            Some(file.string(attribute)?.parse().map_err(|e| wrong(&e))?);
+                        version = Some(file.string(attribute)?.parse().map_err(|e| wrong(&e))?);
                     }
                     "constraints" => {
-                        constraints =
-                            file.string(attribute)?.parse().map_err(|e| wrong(&e))?;
+                        constraints = file.string(attribute)?.parse().map_err(|e| wrong(&e))?;
                     }
                     "hashes" => {
                         for hash in file.strings(attribute)? {
@@ -82,9 +79,8 @@ impl Locks {
                     other => return Err(wrong(&format_args!("{other} is unexpected here"))),
                 }
             }
-            let version = version.ok_or_else(|| {
-                file.error(block.header_span(), "the version is missing")
-            })?;
+            let version =
+                version.ok_or_else(|| file.error(block.header_span(), "the version is missing"))?;
             let lock = ProviderLock { version, constraints, hashes };
             if locks.insert(address, lock).is_some() {
                 return Err(file.error(block.header_span(), "a provider is locked twice"));

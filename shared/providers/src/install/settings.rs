@@ -54,8 +54,10 @@ impl Settings {
     pub(super) fn bool(&self, attribute: &Attribute) -> Result<bool, InvalidSettings> {
         match &attribute.expression.kind {
             ExpressionKind::Literal(Literal::Bool(b)) => Ok(*b),
-            _ => Err(self
-                .error(attribute.expression.span, format!("{} must be a bool", attribute.name))),
+            _ => {
+                Err(self
+                    .error(attribute.expression.span, format!("{} must be a bool", attribute.name)))
+            }
         }
     }
     pub(super) fn strings(&self, attribute: &Attribute) -> Result<Vec<Arc<str>>, InvalidSettings> {

@@ -225,9 +225,10 @@ impl FromStr for VersionConstraints {
             return Ok(VersionConstraints::default());
         }
         let wrong = |reason| VersionError { what: "version constraint", text: text.into(), reason };
-        text.split(',').map(|term| constraint(term).map_err(wrong)).collect::<Result<_, _>>().map(
-            VersionConstraints,
-        )
+        text.split(',')
+            .map(|term| constraint(term).map_err(wrong))
+            .collect::<Result<_, _>>()
+            .map(VersionConstraints)
     }
 }
 
@@ -261,9 +262,7 @@ fn constraint(term: &str) -> Result<Constraint, &'static str> {
 impl fmt::Display for VersionConstraints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut terms: Vec<&Constraint> = self.0.iter().collect();
-        terms.sort_by(|a, b| {
-            a.boundary.cmp(&b.boundary).then_with(|| a.operator.cmp(&b.operator))
-        });
+        terms.sort_by(|a, b| a.boundary.cmp(&b.boundary).then_with(|| a.operator.cmp(&b.operator)));
         terms.dedup();
         for (i, Constraint { boundary, operator }) in terms.into_iter().enumerate() {
             if i > 0 {

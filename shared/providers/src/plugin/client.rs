@@ -94,7 +94,7 @@ impl Client {
                             provider,
                             call,
                             detail: exit.to_string(),
-                            stderr: self.process.stderr_tail(),
+                            stderr: self.process.stderr_tail().await,
                         };
                     }
                 }

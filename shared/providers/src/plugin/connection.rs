@@ -36,10 +36,7 @@ pub(super) async fn connect(
         .map_err(|e| failure(&e, &handshake.address))
 }
 
-async fn open(
-    address: &Address,
-    tls: Option<TlsConnector>,
-) -> std::io::Result<Box<dyn Stream>> {
+async fn open(address: &Address, tls: Option<TlsConnector>) -> std::io::Result<Box<dyn Stream>> {
     let plain: Box<dyn Stream> = match address {
         Address::Unix(path) => Box::new(UnixStream::connect(path).await?),
         Address::Tcp(address) => {

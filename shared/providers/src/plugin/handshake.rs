@@ -104,9 +104,17 @@ mod tests {
 
     #[test]
     fn what_is_no_handshake() {
-        for line in ["", "hello", "1|6|unix", "2|6|unix|/s|grpc|", "1|x|unix|/s|grpc|",
-            "1|6|pipe|/s|grpc|", "1|6|unix|/s|netrpc|", "1|6|unix|/s||", "1|6|unix|/s|grpc|?"]
-        {
+        for line in [
+            "",
+            "hello",
+            "1|6|unix",
+            "2|6|unix|/s|grpc|",
+            "1|x|unix|/s|grpc|",
+            "1|6|pipe|/s|grpc|",
+            "1|6|unix|/s|netrpc|",
+            "1|6|unix|/s||",
+            "1|6|unix|/s|grpc|?",
+        ] {
             assert!(matches!(parse(line), Err(StartFailure::BadHandshake { .. })), "{line}");
         }
         assert!(matches!(

@@ -14,10 +14,8 @@ use std::time::Duration;
 use values::address::ProviderAddress;
 
 /// Shows a plugin that it was started by what it is made for.
-const COOKIE: (&str, &str) = (
-    "TF_PLUGIN_MAGIC_COOKIE",
-    "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
-);
+const COOKIE: (&str, &str) =
+    ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
 /// How long plugins may take.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +66,8 @@ impl PluginHost {
         command: &PluginCommand,
         schema: Arc<SharedSchema>,
     ) -> Result<PluginProvider, ProviderError> {
-        let failed = |reason| ProviderError::Start { provider: address.clone(), reason };
+        let failed =
+            |reason| ProviderError::Start { provider: address.clone(), reason: Box::new(reason) };
         let identity = Identity::generate().map_err(|e| {
             failed(StartFailure::Own { detail: format!("no certificate could be made: {e}") })
         })?;
@@ -81,15 +80,10 @@ impl PluginHost {
         ];
         let environment = self.environment.iter().cloned();
         let environment = environment.chain(own.map(|(k, v)| (k.into(), v.into())));
-        let (process, mut stdout) = Process::spawn(
-            &self.watchdog,
-            address,
-            &command.program,
-            &command.args,
-            environment,
-        )
-        .await
-        .map_err(failed)?;
+        let (process, mut stdout) =
+            Process::spawn(&self.watchdog, address, &command.program, &command.args, environment)
+                .await
+                .map_err(failed)?;
         let process = Arc::new(process);
         self.remember(&process);
         let limit = self.timeouts.start;
@@ -108,7 +102,7 @@ impl PluginHost {
             Err(reason) => {
                 process.kill();
                 process.exited().await;
-                return Err(failed(reason.with_stderr(&process.stderr_tail())));
+                return Err(failed(reason.with_stderr(&process.stderr_tail().await)));
             }
         };
         tokio::spawn(output::log_stdout(stdout, address.clone()));
@@ -130,10 +124,9 @@ impl PluginHost {
         let exit = tokio::time::timeout(Duration::from_secs(1), process.exited()).await;
         Err(match (exit, error) {
             (_, Some(error @ StartFailure::UnsupportedProtocol { .. })) => error,
-            (Ok(status), None) => StartFailure::ExitedEarly {
-                status: status.to_string(),
-                stderr: String::new(),
-            },
+            (Ok(status), None) => {
+                StartFailure::ExitedEarly { status: status.to_string(), stderr: String::new() }
+            }
             (_, Some(error)) => error,
             (Err(_), None) => StartFailure::BadHandshake {
                 line: String::new(),

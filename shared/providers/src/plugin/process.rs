@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdout, Command};
 use tokio::sync::watch;
@@ -17,7 +18,11 @@ pub(super) struct Process {
     group: Pid,
     exit: watch::Receiver<Option<ExitStatus>>,
     stderr: Tail,
+    stderr_end: watch::Receiver<bool>,
 }
+
+/// How long the last of a dead plugin's standard error may take to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 impl Process {
     /// Starts a program with exactly this environment.
@@ -41,11 +46,10 @@ impl Process {
             .stderr(Stdio::piped())
             .process_group(0);
         let mut child = Command::from(command).kill_on_drop(true).spawn().map_err(refused)?;
-        let group = child
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(Pid::from_raw)
-            .ok_or_else(|| StartFailure::Own { detail: "the plugin has no process id".into() })?;
+        let group =
+            child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw).ok_or_else(
+                || StartFailure::Own { detail: "the plugin has no process id".into() },
+            )?;
         watchdog.register(group).map_err(|e| StartFailure::Own {
             detail: format!("the watchdog of plugin processes could not be started: {e}"),
         })?;
@@ -54,11 +58,12 @@ impl Process {
             return Err(StartFailure::Own { detail: "the plugin's output is missing".into() });
         };
         let tail = Tail::default();
-        tokio::spawn(output::log_stderr(
-            BufReader::new(stderr),
-            provider.clone(),
-            tail.clone(),
-        ));
+        let log = output::log_stderr(BufReader::new(stderr), provider.clone(), tail.clone());
+        let (ended, stderr_end) = watch::channel(false);
+        tokio::spawn(async move {
+            log.await;
+            ended.send_replace(true);
+        });
         let (sender, exit) = watch::channel(None);
         let watchdog = watchdog.clone();
         tokio::spawn(async move {
@@ -70,9 +75,13 @@ impl Process {
         });
         // Where the gate has ended already, its exit tells more than the broken pipe.
         let _ = stdin.write_all(b"\n").await;
-        Ok((Process { group, exit, stderr: tail }, BufReader::new(stdout)))
+        Ok((Process { group, exit, stderr: tail, stderr_end }, BufReader::new(stdout)))
     }
 
+    /// Its id, which is that of its group.
+    pub(super) fn id(&self) -> i32 {
+        self.group.as_raw_nonzero().get()
+    }
     /// Its exit status, where it has ended.
     pub(super) fn exit_status(&self) -> Option<ExitStatus> {
         *self.exit.borrow()
@@ -92,8 +101,12 @@ impl Process {
             let _ = kill_process_group(self.group, Signal::KILL);
         }
     }
-    /// The last of what it wrote to its standard error.
-    pub(super) fn stderr_tail(&self) -> String {
+    /// The last of what it wrote to its standard error; all of it, where it has ended.
+    pub(super) async fn stderr_tail(&self) -> String {
+        if self.exit_status().is_some() {
+            let mut end = self.stderr_end.clone();
+            let _ = tokio::time::timeout(LAST_WORDS, end.wait_for(|ended| *ended)).await;
+        }
         self.stderr.text()
     }
 }

@@ -18,6 +18,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -46,6 +47,11 @@ impl PluginProvider {
     /// The version of the plugin protocol that was negotiated.
     pub fn protocol(&self) -> Version {
         self.client.version
+    }
+
+    /// The id of the plugin's process, and of the process group that it leads.
+    pub fn process_id(&self) -> i32 {
+        self.client.process.id()
     }
 
     async fn fetch_schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
@@ -131,11 +137,7 @@ impl PluginProvider {
     ) -> Result<(TypedSchema, Option<IdentitySchema>, Option<TypedSchema>), ProviderError> {
         let schema = self.known_schema(call).await?;
         let resource = self.lookup("resource type", &schema.resources, ty)?;
-        Ok((
-            resource.clone(),
-            schema.identities.get(ty).cloned(),
-            schema.provider_meta.clone(),
-        ))
+        Ok((resource.clone(), schema.identities.get(ty).cloned(), schema.provider_meta.clone()))
     }
 
     fn encode(
@@ -171,9 +173,9 @@ impl PluginProvider {
         schema: Option<&IdentitySchema>,
     ) -> Result<Option<wire::ResourceIdentityData>, ProviderError> {
         match (schema, value) {
-            (Some(s), Some(v)) if !v.is_null() => Ok(Some(wire::ResourceIdentityData {
-                identity_data: self.encode(call, v, &s.ty)?,
-            })),
+            (Some(s), Some(v)) if !v.is_null() => {
+                Ok(Some(wire::ResourceIdentityData { identity_data: self.encode(call, v, &s.ty)? }))
+            }
             _ => Ok(None),
         }
     }
@@ -309,10 +311,7 @@ impl Provider for PluginProvider {
         let request = wire::upgrade_resource_state::Request {
             type_name: request.ty.to_string(),
             version: i64::try_from(request.version).unwrap_or(i64::MAX),
-            raw_state: Some(wire::RawState {
-                json: bytes(&request.json),
-                flatmap: HashMap::new(),
-            }),
+            raw_state: Some(wire::RawState { json: bytes(&request.json), flatmap: HashMap::new() }),
         };
         let answer: wire::upgrade_resource_state::Response =
             self.client.call(call, request).await?;
@@ -355,11 +354,7 @@ impl Provider for PluginProvider {
             type_name: request.ty.to_string(),
             current_state: self.encode(call, &request.current, schema.ty())?,
             private: bytes(&request.private),
-            provider_meta: self.encode_meta(
-                call,
-                request.provider_meta.as_ref(),
-                meta.as_ref(),
-            )?,
+            provider_meta: self.encode_meta(call, request.provider_meta.as_ref(), meta.as_ref())?,
             client_capabilities: client_capabilities(request.deferral_allowed, true),
             current_identity: self.encode_identity(
                 call,
@@ -393,11 +388,7 @@ impl Provider for PluginProvider {
             proposed_new_state: self.encode(call, &request.proposed_new_state, schema.ty())?,
             config: self.encode(call, &request.config, schema.ty())?,
             prior_private: bytes(&request.prior_private),
-            provider_meta: self.encode_meta(
-                call,
-                request.provider_meta.as_ref(),
-                meta.as_ref(),
-            )?,
+            provider_meta: self.encode_meta(call, request.provider_meta.as_ref(), meta.as_ref())?,
             client_capabilities: client_capabilities(request.deferral_allowed, true),
             prior_identity: self.encode_identity(
                 call,
@@ -405,21 +396,20 @@ impl Provider for PluginProvider {
                 identity.as_ref(),
             )?,
         };
-        let answer: wire::plan_resource_change::Response =
-            self.client.call(call, request).await?;
+        let answer: wire::plan_resource_change::Response = self.client.call(call, request).await?;
         let state = self.decode(call, answer.planned_state.as_ref(), schema.ty())?;
         let planned_identity =
             self.decode_identity(call, answer.planned_identity.as_ref(), identity.as_ref())?;
-        Ok(respond(state, diagnostics(answer.diagnostics), || schema.null()).map(
-            |planned_state| PlanResourceResponse {
+        Ok(respond(state, diagnostics(answer.diagnostics), || schema.null()).map(|planned_state| {
+            PlanResourceResponse {
                 planned_state,
                 requires_replace: answer.requires_replace.iter().map(path).collect(),
                 planned_private: answer.planned_private.into(),
                 legacy_type_system: answer.legacy_type_system,
                 deferred: deferred(answer.deferred),
                 planned_identity,
-            },
-        ))
+            }
+        }))
     }
 
     async fn apply_resource(
@@ -434,25 +424,19 @@ impl Provider for PluginProvider {
             planned_state: self.encode(call, &request.planned_state, schema.ty())?,
             config: self.encode(call, &request.config, schema.ty())?,
             planned_private: bytes(&request.planned_private),
-            provider_meta: self.encode_meta(
-                call,
-                request.provider_meta.as_ref(),
-                meta.as_ref(),
-            )?,
+            provider_meta: self.encode_meta(call, request.provider_meta.as_ref(), meta.as_ref())?,
             planned_identity: self.encode_identity(
                 call,
                 request.planned_identity.as_ref(),
                 identity.as_ref(),
             )?,
         };
-        let answer: wire::apply_resource_change::Response =
-            self.client.call(call, request).await?;
+        let answer: wire::apply_resource_change::Response = self.client.call(call, request).await?;
         let mut found = diagnostics(answer.diagnostics);
         // The change has happened: whatever of the answer can be read counts, and the rest is
         // reported beside it.
         let state = self.decode(call, answer.new_state.as_ref(), schema.ty());
-        let identity =
-            self.decode_identity(call, answer.new_identity.as_ref(), identity.as_ref());
+        let identity = self.decode_identity(call, answer.new_identity.as_ref(), identity.as_ref());
         let mut readable = |result: Result<Option<Value>, ProviderError>| {
             result.unwrap_or_else(|e| {
                 found.push(ProviderDiagnostic::error(
@@ -483,14 +467,9 @@ impl Provider for PluginProvider {
             type_name: request.ty.to_string(),
             id: request.id.to_string(),
             client_capabilities: client_capabilities(request.deferral_allowed, true),
-            identity: self.encode_identity(
-                call,
-                request.identity.as_ref(),
-                identity.as_ref(),
-            )?,
+            identity: self.encode_identity(call, request.identity.as_ref(), identity.as_ref())?,
         };
-        let answer: wire::import_resource_state::Response =
-            self.client.call(call, request).await?;
+        let answer: wire::import_resource_state::Response = self.client.call(call, request).await?;
         let mut imported = Vec::new();
         for object in answer.imported_resources {
             let (schema, identity, _) = self.resource(call, &object.type_name).await?;
@@ -520,8 +499,7 @@ impl Provider for PluginProvider {
         let request = wire::move_resource_state::Request {
             source_provider_address: request.source_provider.to_string(),
             source_type_name: request.source_type.to_string(),
-            source_schema_version: i64::try_from(request.source_schema_version)
-                .unwrap_or(i64::MAX),
+            source_schema_version: i64::try_from(request.source_schema_version).unwrap_or(i64::MAX),
             source_state: Some(raw(&request.source_json)),
             target_type_name: request.target_type.to_string(),
             source_private: bytes(&request.source_private),
@@ -529,8 +507,7 @@ impl Provider for PluginProvider {
             source_identity_schema_version: i64::try_from(request.source_identity_version)
                 .unwrap_or(i64::MAX),
         };
-        let answer: wire::move_resource_state::Response =
-            self.client.call(call, request).await?;
+        let answer: wire::move_resource_state::Response = self.client.call(call, request).await?;
         let state = self.decode(call, answer.target_state.as_ref(), schema.ty())?;
         let identity =
             self.decode_identity(call, answer.target_identity.as_ref(), identity.as_ref())?;
@@ -558,9 +535,8 @@ impl Provider for PluginProvider {
         };
         let answer: wire::read_data_source::Response = self.client.call(call, request).await?;
         let state = self.decode(call, answer.state.as_ref(), data.ty())?;
-        Ok(respond(state, diagnostics(answer.diagnostics), || data.null()).map(|state| {
-            ReadDataSourceResponse { state, deferred: deferred(answer.deferred) }
-        }))
+        Ok(respond(state, diagnostics(answer.diagnostics), || data.null())
+            .map(|state| ReadDataSourceResponse { state, deferred: deferred(answer.deferred) }))
     }
 
     async fn open_ephemeral(
@@ -643,8 +619,7 @@ impl Provider for PluginProvider {
         }
         let wire_request =
             wire::call_function::Request { name: request.name.to_string(), arguments };
-        let answer: wire::call_function::Response =
-            self.client.call(call, wire_request).await?;
+        let answer: wire::call_function::Response = self.client.call(call, wire_request).await?;
         if let Some(error) = answer.error {
             return Ok(Err(FunctionError {
                 text: error.text,
@@ -683,7 +658,9 @@ impl Provider for PluginProvider {
         }
         process.exited().await;
         // One that was killed leaves its socket behind.
-        if let Address::Unix(path) = &self.listens_at {
+        if let Address::Unix(path) = &self.listens_at
+            && tokio::fs::symlink_metadata(path).await.is_ok_and(|m| m.file_type().is_socket())
+        {
             let _ = tokio::fs::remove_file(path).await;
         }
     }

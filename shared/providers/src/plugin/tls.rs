@@ -94,9 +94,9 @@ impl ServerCertVerifier for PinnedCertificate {
     ) -> Result<ServerCertVerified, Error> {
         match *end_entity == self.pinned {
             true => Ok(ServerCertVerified::assertion()),
-            false => Err(Error::InvalidCertificate(CertificateError::Other(OtherError(
-                Arc::new(NotThePlugin),
-            )))),
+            false => Err(Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(
+                NotThePlugin,
+            ))))),
         }
     }
     fn verify_tls12_signature(

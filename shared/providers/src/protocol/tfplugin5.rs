@@ -133,7 +133,9 @@ pub mod get_provider_schema {
             super::Schema,
         >,
         #[prost(message, repeated, tag = "4")]
-        pub diagnostics: ::prost::alloc::vec::Vec<crate::protocol::tfplugin6::Diagnostic>,
+        pub diagnostics: ::prost::alloc::vec::Vec<
+            crate::protocol::tfplugin6::Diagnostic,
+        >,
         #[prost(message, optional, tag = "5")]
         pub provider_meta: ::core::option::Option<super::Schema>,
         #[prost(message, optional, tag = "6")]
@@ -164,8 +166,12 @@ pub mod prepare_provider_config {
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Response {
         #[prost(message, optional, tag = "1")]
-        pub prepared_config: ::core::option::Option<crate::protocol::tfplugin6::DynamicValue>,
+        pub prepared_config: ::core::option::Option<
+            crate::protocol::tfplugin6::DynamicValue,
+        >,
         #[prost(message, repeated, tag = "2")]
-        pub diagnostics: ::prost::alloc::vec::Vec<crate::protocol::tfplugin6::Diagnostic>,
+        pub diagnostics: ::prost::alloc::vec::Vec<
+            crate::protocol::tfplugin6::Diagnostic,
+        >,
     }
 }

@@ -56,17 +56,16 @@ fn read(json: &Json, depth: usize) -> Result<Type, String> {
                 .iter()
                 .map(|(k, t)| Ok((Arc::from(k.as_str()), read(t, depth + 1)?)))
                 .collect::<Result<BTreeMap<Arc<str>, Type>, String>>()?;
-            let optional = match rest.get(1) {
-                None => BTreeSet::new(),
-                Some(names) => {
-                    let names = names.as_array().ok_or_else(wrong)?.iter();
-                    names.map(|n| n.as_str().map(Arc::from).ok_or_else(wrong)).collect::<Result<
-                        BTreeSet<Arc<str>>,
-                        String,
-                    >>(
-                    )?
-                }
-            };
+            let optional =
+                match rest.get(1) {
+                    None => BTreeSet::new(),
+                    Some(names) => {
+                        let names = names.as_array().ok_or_else(wrong)?.iter();
+                        names
+                            .map(|n| n.as_str().map(Arc::from).ok_or_else(wrong))
+                            .collect::<Result<BTreeSet<Arc<str>>, String>>()?
+                    }
+                };
             Ok(Type::Object(Arc::new(ObjectType { attributes, optional })))
         }
         _ => Err(wrong()),
@@ -117,7 +116,8 @@ mod tests {
 
     #[test]
     fn what_is_no_type_is_refused() {
-        for text in ["", "1", r#""str""#, "[]", r#"["list"]"#, r#"["list","x"]"#, r#"["object",[]]"#]
+        for text in
+            ["", "1", r#""str""#, "[]", r#"["list"]"#, r#"["list","x"]"#, r#"["object",[]]"#]
         {
             assert!(type_from_json(text.as_bytes()).is_err(), "{text}");
         }

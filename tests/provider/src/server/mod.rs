@@ -27,7 +27,7 @@ const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca
 /// Serves the provider until it is told to shut down.
 ///
 /// Arguments make it misbehave: `--tcp`, `--plain` (no TLS), `--exit`, `--garbage`, `--protocol-4`,
-/// `--hang`, `--other-certificate`.
+/// `--hang`, `--other-certificate`, `--deaf` (to the request to shut down).
 ///
 /// # Errors
 /// Where it was not started by what speaks to plugins, or cannot listen.
@@ -66,11 +66,18 @@ async fn run(args: &[String]) -> io::Result<()> {
     let path = (network == "unix").then(|| address.clone());
     announce(&format!("1|{protocol}|{network}|{address}|grpc|{certificate}"))?;
     let shutdown = Arc::new(Notify::new());
-    let (asked, provider) = (shutdown.clone(), ProviderServer::new(Service::default()));
+    let requested = match asked("--deaf") {
+        true => Arc::new(Notify::new()),
+        false => shutdown.clone(),
+    };
+    let provider = ProviderServer::new(Service::default());
     let served = tonic::transport::Server::builder()
         .add_service(provider.max_decoding_message_size(256 << 20))
         .add_service(GrpcControllerServer::new(Controller(shutdown)))
-        .serve_with_incoming_shutdown(listener.incoming(), async move { asked.notified().await })
+        .serve_with_incoming_shutdown(
+            listener.incoming(),
+            async move { requested.notified().await },
+        )
         .await;
     if let Some(path) = path {
         let _ = std::fs::remove_file(path);

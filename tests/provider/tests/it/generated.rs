@@ -110,10 +110,9 @@ fn both_protocols_are_the_same_on_the_wire() {
         let mut out = Default::default();
         for file in set.file.iter_mut().filter(|f| f.package() == package) {
             for m in &mut file.message_type {
-                if let Some((_, new)) = renamed.iter().find(|(old, _)| *old == m.name()) {
-                    if package == "tfplugin5" {
-                        m.name = Some((*new).into());
-                    }
+                let new = renamed.iter().find(|(old, _)| *old == m.name());
+                if let Some((_, new)) = new.filter(|_| package == "tfplugin5") {
+                    m.name = Some((*new).into());
                 }
             }
             fields("", &file.message_type, &mut out);
