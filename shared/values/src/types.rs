@@ -1,3 +1,4 @@
+use crate::stack::deep;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -92,19 +93,19 @@ impl Type {
     }
     /// Whether [`Type::Dynamic`] stands anywhere inside.
     pub fn has_dynamic(&self) -> bool {
-        match self {
+        deep(|| match self {
             Type::Dynamic => true,
             Type::Bool | Type::Number | Type::String => false,
             Type::List(t) | Type::Set(t) | Type::Map(t) => t.has_dynamic(),
             Type::Tuple(ts) => ts.iter().any(Type::has_dynamic),
             Type::Object(o) => o.attributes.values().any(Type::has_dynamic),
-        }
+        })
     }
     /// The same type with every object attribute required: the type of values that were converted
     /// to this constraint.
     #[must_use]
     pub fn without_optional(&self) -> Type {
-        match self {
+        deep(|| match self {
             Type::Dynamic | Type::Bool | Type::Number | Type::String => self.clone(),
             Type::List(t) => Type::list(t.without_optional()),
             Type::Set(t) => Type::set(t.without_optional()),
@@ -115,7 +116,7 @@ impl Type {
             Type::Object(o) => {
                 Type::object(o.attributes.iter().map(|(k, t)| (k.clone(), t.without_optional())))
             }
-        }
+        })
     }
     /// The name that Terraform's messages use: "string", "list of string", "object", "tuple",
     /// "dynamic".
@@ -129,7 +130,7 @@ impl Type {
     fn name_with(&self, constraint: bool) -> String {
         let of = |kind: &str, t: &Type| match (t, constraint) {
             (Type::Dynamic, true) => format!("{kind} of any single type"),
-            _ => format!("{kind} of {}", t.name_with(constraint)),
+            _ => format!("{kind} of {}", deep(|| t.name_with(constraint))),
         };
         match self {
             Type::Dynamic if constraint => "any type".into(),
@@ -149,7 +150,7 @@ impl Type {
 /// Terraform's type-constraint syntax, as in `variable` blocks.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        deep(|| match self {
             Type::Dynamic => f.write_str("any"),
             Type::Bool => f.write_str("bool"),
             Type::Number => f.write_str("number"),
@@ -180,7 +181,7 @@ impl fmt::Display for Type {
                 }
                 f.write_str("})")
             }
-        }
+        })
     }
 }
 
