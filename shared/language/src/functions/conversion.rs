@@ -2,7 +2,7 @@
 
 use super::arguments::quoted;
 use super::call::{CallError, Function, Parameter, ParameterType};
-use values::convert::convert;
+use values::convert::{Safety, conversion_exists, convert};
 use values::{Kind, Marks, Type, Value};
 
 const VALUE: Parameter = Parameter::any("value").null().unknown().dynamic().marked();
@@ -83,12 +83,9 @@ fn refusal(got: &Type, want: &Type) -> CallError {
 /// The type of the result, if values of the argument's type convert at all.
 fn convertible(value: &Value, want: Type) -> Result<Type, CallError> {
     let got = value.ty();
-    if got == Type::Dynamic {
-        return Ok(want);
-    }
-    match convert(&Value::unknown(got.clone()), &want) {
-        Ok(_) => Ok(want),
-        Err(_) => Err(refusal(&got, &want)),
+    match conversion_exists(&got, &want, Safety::Unsafe) {
+        true => Ok(want),
+        false => Err(refusal(&got, &want)),
     }
 }
 
