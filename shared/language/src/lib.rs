@@ -8,6 +8,7 @@ pub mod functions;
 pub mod reads;
 pub mod reference;
 pub mod scope;
+pub mod rendering;
 pub mod source;
 pub mod syntax;
 pub mod typeexpr;

@@ -1,0 +1,4 @@
+//! Behaviour of the language crate through its public interface.
+
+mod rendering;
+mod syntax;
