@@ -1,11 +1,12 @@
 //! Function calls.
 
 use values::convert::convert;
+use values::json::type_to_json;
 use values::{Type, Value};
 
 use super::{Evaluator, Locals};
-use crate::diagnostics::{Diagnostic, FunctionCallNote};
-use crate::functions::{self, CallError, Function, ParameterType};
+use crate::diagnostics::{Diagnostic, FunctionCallNote, FunctionParameter, FunctionSignature};
+use crate::functions::{self, CallError, Function, Parameter, ParameterType};
 use crate::scope::{ProviderFunctionCall, ProviderFunctionError};
 use crate::source::Span;
 use crate::syntax::ast::{Expression, FunctionCall};
@@ -336,8 +337,27 @@ impl Evaluator<'_> {
     }
 }
 
-fn note(call: &FunctionCall, _function: Option<&'static Function>) -> FunctionCallNote {
-    FunctionCallNote { called_as: call.name.to_string(), signature: None }
+fn note(call: &FunctionCall, function: Option<&'static Function>) -> FunctionCallNote {
+    let signature = function.map(|function| FunctionSignature {
+        name: function.name.into(),
+        description: None,
+        params: function.parameters.iter().map(described).collect(),
+        variadic_param: function.variadic.map(described),
+        return_type: type_json(function.returns),
+    });
+    FunctionCallNote { called_as: call.name.to_string(), signature }
+}
+
+fn described(parameter: &Parameter) -> FunctionParameter {
+    FunctionParameter {
+        name: parameter.name.into(),
+        description: None,
+        type_constraint: type_json(parameter.ty),
+    }
+}
+
+fn type_json(ty: ParameterType) -> serde_json::Value {
+    serde_json::from_str(&type_to_json(&ty.ty())).unwrap_or_default()
 }
 
 /// Local name and function of `provider::name::function`.

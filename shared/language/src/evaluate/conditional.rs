@@ -207,8 +207,8 @@ pub(super) fn refined(ty: Type, known: Refinement) -> Value {
 /// The bounds of a value, known or not.
 #[derive(Default)]
 pub(super) struct Range {
-    pub(super) min: Option<Bound>,
-    pub(super) max: Option<Bound>,
+    min: Option<Bound>,
+    max: Option<Bound>,
     pub(super) length_min: Option<u64>,
     pub(super) length_max: Option<u64>,
 }

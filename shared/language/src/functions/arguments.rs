@@ -110,11 +110,5 @@ impl CallError {
 
 /// Whether two values are equal as `==` sees it; `None` while that is not known.
 pub(super) fn equal(a: &Value, b: &Value) -> Option<bool> {
-    if a.is_wholly_known() && b.is_wholly_known() {
-        return Some((a.is_null() && b.is_null()) || a.unmark_deep() == b.unmark_deep());
-    }
-    let certainly_different = (a.is_null() && b.is_definitely_not_null())
-        || (b.is_null() && a.is_definitely_not_null())
-        || (!a.ty().has_dynamic() && !b.ty().has_dynamic() && a.ty() != b.ty());
-    certainly_different.then_some(false)
+    a.equals(b).as_bool()
 }

@@ -5,7 +5,7 @@ use super::arguments::{elements, equal, integer, number, quoted_unless_marked, t
 use super::call::{CallError, Function, Parameter, ParameterType};
 use unicode_segmentation::UnicodeSegmentation;
 use values::convert::{convert, unify};
-use values::{Bound, Kind, Number, Refinement, Type, Value};
+use values::{Kind, Number, Type, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
@@ -246,48 +246,17 @@ fn index(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, CallE
     Err(CallError::other("item not found"))
 }
 
-fn length(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, CallError> {
+fn length(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, CallError> {
     let Some(value) = a.first() else { return Err(CallError::other("wrong number of arguments")) };
-    // An unknown set element may turn out to equal another.
-    let counted = match value.kind() {
-        Kind::String(s) => Ok(s.graphemes(true).count()),
-        Kind::Tuple(e) | Kind::List(_, e) => Ok(e.len()),
-        Kind::Set(_, e) if e.len() < 2 || value.is_wholly_known() => Ok(e.len()),
-        Kind::Set(_, e) => Err((1, Some(e.len() as u64))),
-        Kind::Map(_, e) | Kind::Object(e) => Ok(e.len()),
-        Kind::Unknown(Type::Tuple(types), _) => Ok(types.len()),
-        Kind::Unknown(Type::Object(o), _) => Ok(o.attributes.len()),
-        Kind::Unknown(Type::Dynamic, _) => {
-            return Ok(Value::unknown_not_null(Type::Number).with_marks(value.marks()));
-        }
+    let characters = |s: &str| s.graphemes(true).count();
+    let result = match value.kind() {
+        Kind::String(s) => Value::number(characters(s)),
         Kind::Unknown(Type::String, refinement) => {
             let prefix = refinement.as_ref().and_then(|r| r.string_prefix.as_deref());
-            Err((prefix.map_or(0, |p| p.graphemes(true).count() as u64), None))
+            let least = Number::from(prefix.map_or(0, characters));
+            Value::unknown(ty.clone()).refine().not_null().number_min(&least, true).finish()
         }
-        Kind::Unknown(_, refinement) => {
-            let refinement = refinement.as_deref();
-            Err((
-                refinement.and_then(|r| r.length_min).unwrap_or(0),
-                refinement.and_then(|r| r.length_max),
-            ))
-        }
-        Kind::Null(_) | Kind::Bool(_) | Kind::Number(_) => Ok(0),
-    };
-    let result = match counted {
-        Ok(count) => Value::number(count),
-        Err((least, Some(most))) if least == most => Value::number(least),
-        Err((least, most)) => {
-            let bound = |n: u64| Some(Bound { value: Number::from(n), inclusive: true });
-            Value::unknown_refined(
-                Type::Number,
-                Refinement {
-                    not_null: true,
-                    number_min: bound(least),
-                    number_max: most.and_then(bound),
-                    ..Refinement::default()
-                },
-            )
-        }
+        _ => value.length().unwrap_or_else(|| Value::unknown(ty.clone())),
     };
     Ok(result.with_marks(value.marks()))
 }

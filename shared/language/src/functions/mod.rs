@@ -7,9 +7,16 @@ mod arguments;
 mod call;
 mod collections;
 mod context;
+mod conversion;
+mod dates;
+mod encoding;
 mod expressions;
+mod filesystem;
 mod format;
+mod glob;
+mod hashing;
 mod maps;
+mod network;
 mod numbers;
 mod sequences;
 mod sets;
@@ -24,9 +31,15 @@ use std::sync::LazyLock;
 static ALL: LazyLock<Vec<&'static Function>> = LazyLock::new(|| {
     let areas: &[&'static [Function]] = &[
         collections::FUNCTIONS,
+        conversion::FUNCTIONS,
+        dates::FUNCTIONS,
+        encoding::FUNCTIONS,
         expressions::FUNCTIONS,
+        filesystem::FUNCTIONS,
         format::FUNCTIONS,
+        hashing::FUNCTIONS,
         maps::FUNCTIONS,
+        network::FUNCTIONS,
         numbers::FUNCTIONS,
         sequences::FUNCTIONS,
         sets::FUNCTIONS,

@@ -405,16 +405,23 @@ fn sort(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, CallEr
     if !list.is_wholly_known() {
         // The length does not change by sorting.
         let given = list.refinement();
-        let length = list.as_slice().map(|items| items.len() as u64);
-        return Ok(Value::unknown_refined(
-            ty.clone(),
-            Refinement {
-                not_null: true,
-                length_min: length.or(given.and_then(|r| r.length_min)),
-                length_max: length.or(given.and_then(|r| r.length_max)),
-                ..Refinement::default()
-            },
-        ));
+        let known = list.as_slice().map(|items| items.len() as u64);
+        let least = known.or(given.and_then(|r| r.length_min));
+        let most = known.or(given.and_then(|r| r.length_max));
+        return Ok(match least.zip(most) {
+            Some((least, most)) if least == most && least <= MOST_ELEMENTS as u64 => {
+                Value::list(Type::String, vec![Value::unknown(Type::String); least as usize])
+            }
+            _ => Value::unknown_refined(
+                ty.clone(),
+                Refinement {
+                    not_null: true,
+                    length_min: least,
+                    length_max: most,
+                    ..Refinement::default()
+                },
+            ),
+        });
     }
     let mut items = elements(a, 0).to_vec();
     if let Some(i) = items.iter().position(Value::is_null) {
