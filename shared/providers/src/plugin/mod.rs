@@ -7,6 +7,7 @@ mod host;
 mod output;
 mod process;
 mod provider;
+mod schemas;
 mod tls;
 pub mod watchdog;
 
