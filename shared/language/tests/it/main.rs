@@ -1,4 +1,5 @@
 //! Behaviour of the language crate through its public interface.
 
+mod evaluate;
 mod rendering;
 mod syntax;
