@@ -2,9 +2,7 @@
 
 use language::decode::references_in_body;
 use language::evaluate::Evaluation;
-use values::schema::{
-    Attribute, AttributeType, Block, NestedAttributes, NestedBlock, Nesting,
-};
+use values::schema::{Attribute, AttributeType, Block, NestedAttributes, NestedBlock, Nesting};
 use values::{Type, Value};
 
 use super::Constants;
@@ -124,18 +122,54 @@ fn what_does_not_fit_is_refused() {
         "1,1-1: Missing required argument: The argument \"ami\" is required, but no definition was found.\n1,1-1: Insufficient limited blocks: At least 1 \"limited\" blocks are required."
     );
     for (text, expected) in [
-        ("tagz = {}", "5,1-5: Unsupported argument: An argument named \"tagz\" is not expected here. Did you mean \"tags\"?"),
-        ("rule = 1", "5,1-5: Unsupported argument: An argument named \"rule\" is not expected here. Did you mean to define a block of type \"rule\"?"),
-        ("tags {\n}", "5,1-5: Unsupported block type: Blocks of type \"tags\" are not expected here. Did you mean to define argument \"tags\"? If so, use the equals sign to assign it a value."),
-        ("rulez {\n}", "5,1-6: Unsupported block type: Blocks of type \"rulez\" are not expected here. Did you mean \"rule\"?"),
-        ("rule \"x\" {\n  port = 1\n}", "5,6-9: Extraneous label for rule: No labels are expected for rule blocks."),
-        ("keyed {\n  port = 1\n}", "5,7-8: Missing key for keyed: All keyed blocks must have 1 labels (key)."),
-        ("tags = 1", "5,8-9: Incorrect attribute value type: Inappropriate value for attribute \"tags\": map of string required."),
-        ("settings = [{}]", "5,12-16: Incorrect attribute value type: Inappropriate value for attribute \"settings\": element 0: attribute \"key\" is required."),
-        ("rule {\n}", "5,6-6: Missing required argument: The argument \"port\" is required, but no definition was found."),
-        ("one {\n  port = 1\n}\none {\n  port = 1\n}", "8,1-4: Duplicate one block: Only one block of type \"one\" is allowed. Previous definition was at test.tf:5,1-4."),
-        ("keyed \"a\" {\n  port = 1\n}\nkeyed \"a\" {\n  port = 1\n}", "8,1-10: Duplicate keyed block: A block for keyed \"a\" was already defined. The keyed labels must be unique."),
-        ("limited {\n  port = 1\n}\nlimited {\n  port = 1\n}", "8,9-9: Too many limited blocks: No more than 2 \"limited\" blocks are allowed"),
+        (
+            "tagz = {}",
+            "5,1-5: Unsupported argument: An argument named \"tagz\" is not expected here. Did you mean \"tags\"?",
+        ),
+        (
+            "rule = 1",
+            "5,1-5: Unsupported argument: An argument named \"rule\" is not expected here. Did you mean to define a block of type \"rule\"?",
+        ),
+        (
+            "tags {\n}",
+            "5,1-5: Unsupported block type: Blocks of type \"tags\" are not expected here. Did you mean to define argument \"tags\"? If so, use the equals sign to assign it a value.",
+        ),
+        (
+            "rulez {\n}",
+            "5,1-6: Unsupported block type: Blocks of type \"rulez\" are not expected here. Did you mean \"rule\"?",
+        ),
+        (
+            "rule \"x\" {\n  port = 1\n}",
+            "5,6-9: Extraneous label for rule: No labels are expected for rule blocks.",
+        ),
+        (
+            "keyed {\n  port = 1\n}",
+            "5,7-8: Missing key for keyed: All keyed blocks must have 1 labels (key).",
+        ),
+        (
+            "tags = 1",
+            "5,8-9: Incorrect attribute value type: Inappropriate value for attribute \"tags\": map of string required.",
+        ),
+        (
+            "settings = [{}]",
+            "5,12-16: Incorrect attribute value type: Inappropriate value for attribute \"settings\": element 0: attribute \"key\" is required.",
+        ),
+        (
+            "rule {\n}",
+            "5,6-6: Missing required argument: The argument \"port\" is required, but no definition was found.",
+        ),
+        (
+            "one {\n  port = 1\n}\none {\n  port = 1\n}",
+            "8,1-4: Duplicate one block: Only one block of type \"one\" is allowed. Previous definition was at test.tf:5,1-4.",
+        ),
+        (
+            "keyed \"a\" {\n  port = 1\n}\nkeyed \"a\" {\n  port = 1\n}",
+            "8,1-10: Duplicate keyed block: A block for keyed \"a\" was already defined. The keyed labels must be unique.",
+        ),
+        (
+            "limited {\n  port = 1\n}\nlimited {\n  port = 1\n}",
+            "8,9-9: Too many limited blocks: No more than 2 \"limited\" blocks are allowed",
+        ),
         // A reference that is refused hides what follows from it.
         ("tags = var.nope\nfoo = 1", "5,8-16: Undeclared: var.nope"),
     ] {
@@ -216,11 +250,19 @@ fn attributes_may_be_written_as_blocks() {
         assert_eq!(errors, "", "{text}");
         format!("{:?}", value.attribute("ingress").unwrap())
     };
-    let written = "set[{\"name\": null(string), \"port\": 1}, {\"name\": \"x\", \"port\": 2}]";
-    assert_eq!(decode("ingress {\n  port = 2\n  name = \"x\"\n}\ningress {\n  port = 1\n}"), written);
-    assert_eq!(decode("ingress = [{ port = 2, name = \"x\" }, { port = 1, name = null }]"), written);
+    let written = "set[{\"name\": \"x\", \"port\": 2}, {\"name\": null(string), \"port\": 1}]";
     assert_eq!(
-        decode("dynamic \"ingress\" {\n  for_each = [1]\n  content {\n    port = ingress.value\n  }\n}"),
+        decode("ingress {\n  port = 2\n  name = \"x\"\n}\ningress {\n  port = 1\n}"),
+        written
+    );
+    assert_eq!(
+        decode("ingress = [{ port = 2, name = \"x\" }, { port = 1, name = null }]"),
+        written
+    );
+    assert_eq!(
+        decode(
+            "dynamic \"ingress\" {\n  for_each = [1]\n  content {\n    port = ingress.value\n  }\n}"
+        ),
         "set[{\"name\": null(string), \"port\": 1}]"
     );
     assert_eq!(decode("ingress = []"), "set[]");
@@ -231,7 +273,8 @@ fn attributes_may_be_written_as_blocks() {
 
 #[test]
 fn many_blocks_are_cheap() {
-    let text: String = (0..2000).map(|at| format!("rule {{\n  port = {at} + var.n\n}}\n")).collect();
+    let text: String =
+        (0..2000).map(|at| format!("rule {{\n  port = {at} + var.n\n}}\n")).collect();
     let start = std::time::Instant::now();
     let value = decode(&text);
     assert_eq!(value.attribute("rule").unwrap().as_slice().unwrap().len(), 2000);

@@ -21,14 +21,23 @@ fn operators() {
         ("\"b\" == \"b\" && 1 != 2", "true"),
     ]);
     assert_errors(&[
-        ("1 + \"a\"", "1,5-8: Invalid operand: Unsuitable value for right operand: a number is required."),
+        (
+            "1 + \"a\"",
+            "1,5-8: Invalid operand: Unsuitable value for right operand: a number is required.",
+        ),
         (
             "[] + true",
             "1,1-3: Invalid operand: Unsuitable value for left operand: number required.\n1,6-10: Invalid operand: Unsuitable value for right operand: number required.",
         ),
-        ("true || null", "1,1-13: Operation failed: Error during operation: argument must not be null."),
+        (
+            "true || null",
+            "1,1-13: Operation failed: Error during operation: argument must not be null.",
+        ),
         ("!null", "1,1-6: Operation failed: Error during operation: argument must not be null."),
-        ("0 / 0", "1,1-6: Operation failed: Error during operation: can't divide zero by zero or infinity by infinity."),
+        (
+            "0 / 0",
+            "1,1-6: Operation failed: Error during operation: can't divide zero by zero or infinity by infinity.",
+        ),
     ]);
 }
 
@@ -47,21 +56,42 @@ fn attributes_and_indexes() {
     ]);
     let key = "The given key does not identify an element in this collection value";
     let cases = [
-        ("local.object.c", "1,13-15: Unsupported attribute: This object does not have an attribute named \"c\"."),
-        ("var.map.nope", "1,8-13: Missing map element: This map does not have an element with the key \"nope\"."),
-        ("var.s.x", "1,6-8: Unsupported attribute: Can't access attributes on a primitive-typed value (string)."),
+        (
+            "local.object.c",
+            "1,13-15: Unsupported attribute: This object does not have an attribute named \"c\".",
+        ),
+        (
+            "var.map.nope",
+            "1,8-13: Missing map element: This map does not have an element with the key \"nope\".",
+        ),
+        (
+            "var.s.x",
+            "1,6-8: Unsupported attribute: Can't access attributes on a primitive-typed value (string).",
+        ),
         ("var.list.x", "1,9-11: Unsupported attribute: This value does not have any attributes."),
-        ("var.none.x", "1,9-11: Attempt to get attribute from null value: This value is null, so it does not have any attributes."),
-        ("var.no_list[0]", "1,12-15: Attempt to index null value: This value is null, so it does not have any indices."),
+        (
+            "var.none.x",
+            "1,9-11: Attempt to get attribute from null value: This value is null, so it does not have any attributes.",
+        ),
+        (
+            "var.no_list[0]",
+            "1,12-15: Attempt to index null value: This value is null, so it does not have any indices.",
+        ),
         ("var.list[null]", "1,9-15: Invalid index: Can't use a null value as an indexing key."),
-        ("var.set[0]", "1,8-11: Invalid index: Elements of a set are identified only by their value and don't have any separate index or key to select with, so it's only possible to perform operations across all elements of the set."),
+        (
+            "var.set[0]",
+            "1,8-11: Invalid index: Elements of a set are identified only by their value and don't have any separate index or key to select with, so it's only possible to perform operations across all elements of the set.",
+        ),
         ("var.s[0]", "1,6-9: Invalid index: This value does not have any indices."),
     ];
     assert_errors(&cases);
     for (index, reason) in [
         ("2", ": the given index is greater than or equal to the length of the collection."),
         ("7", "."),
-        ("0.5", ": indexing a sequence requires a whole number, but the given index has a fractional part."),
+        (
+            "0.5",
+            ": indexing a sequence requires a whole number, but the given index has a fractional part.",
+        ),
         ("-1", ": a negative number is not a valid index for a sequence."),
         ("true", ": number required."),
         ("\"x\"", ": a number is required."),
@@ -72,7 +102,9 @@ fn attributes_and_indexes() {
     }
     assert_errors(&[(
         "local.object[0]",
-        &format!("1,13-16: Invalid index: {key}. An object only supports looking up attributes by name, not by numeric index."),
+        &format!(
+            "1,13-16: Invalid index: {key}. An object only supports looking up attributes by name, not by numeric index."
+        ),
     )]);
 }
 
@@ -86,7 +118,10 @@ fn objects() {
     ]);
     assert_errors(&[
         ("{ (null) = 1 }", "1,12-13: Null value as key: Can't use a null value as a key."),
-        ("{ ([]) = 1 }", "1,3-7: Incorrect key type: Can't use this value as a key: string required."),
+        (
+            "{ ([]) = 1 }",
+            "1,3-7: Incorrect key type: Can't use this value as a key: string required.",
+        ),
         (
             "{ local.object = 1 }",
             "1,3-15: Ambiguous attribute key: If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal.",
@@ -106,22 +141,40 @@ fn conditionals() {
     ]);
     let types = "Inconsistent conditional result types: The true and false result expressions must have consistent types.";
     assert_errors(&[
-        ("null ? 1 : 2", "1,1-5: Null condition: The condition value is null. Conditions must either be true or false."),
-        ("\"x\" ? 1 : 2", "1,1-4: Incorrect condition type: The condition expression must be of type bool."),
-        ("true ? local.object.nope : 1", "1,20-25: Unsupported attribute: This object does not have an attribute named \"nope\"."),
         (
-            "true ? { a = 1 } : { b = 1 }",
-            &format!("1,8-29: {types} The 'true' value includes object attribute \"a\", which is absent in the 'false' value."),
+            "null ? 1 : 2",
+            "1,1-5: Null condition: The condition value is null. Conditions must either be true or false.",
+        ),
+        (
+            "\"x\" ? 1 : 2",
+            "1,1-4: Incorrect condition type: The condition expression must be of type bool.",
+        ),
+        (
+            "true ? local.object.nope : 1",
+            "1,20-25: Unsupported attribute: This object does not have an attribute named \"nope\".",
+        ),
+        (
+            "true ? { a = 1 } : { b = [] }",
+            &format!(
+                "1,8-30: {types} The 'true' value includes object attribute \"a\", which is absent in the 'false' value."
+            ),
         ),
         (
             "true ? [1] : [1, 2]",
-            &format!("1,8-20: {types} The 'true' tuple has length 1, but the 'false' tuple has length 2."),
+            &format!(
+                "1,8-20: {types} The 'true' tuple has length 1, but the 'false' tuple has length 2."
+            ),
         ),
         (
             "true ? { a = [] } : { a = 1 }",
-            &format!("1,8-30: {types} Type mismatch for object attribute \"a\": The 'true' value is tuple, but the 'false' value is number."),
+            &format!(
+                "1,8-30: {types} Type mismatch for object attribute \"a\": The 'true' value is tuple, but the 'false' value is number."
+            ),
         ),
-        ("true ? 1 : []", &format!("1,8-14: {types} The 'true' value is number, but the 'false' value is tuple.")),
+        (
+            "true ? 1 : []",
+            &format!("1,8-14: {types} The 'true' value is number, but the 'false' value is tuple."),
+        ),
     ]);
 }
 
@@ -138,11 +191,26 @@ fn for_expressions() {
         ("[for var in [1] : var]", "tuple[1]"),
     ]);
     assert_errors(&[
-        ("[for x in null : x]", "1,11-15: Iteration over null value: A null value cannot be used as the collection in a 'for' expression."),
-        ("[for x in 1 : x]", "1,11-12: Iteration over non-iterable value: A value of type number cannot be used as the collection in a 'for' expression."),
-        ("[for x in [1] : x if null]", "1,22-26: Condition is null: The value of the 'if' clause must not be null."),
-        ("[for x in [1] : x if 1]", "1,22-23: Invalid 'for' condition: The 'if' clause value is invalid: bool required."),
-        ("{ for x in [1] : null => x }", "1,18-22: Invalid object key: Key expression in 'for' expression must not produce a null value."),
+        (
+            "[for x in null : x]",
+            "1,11-15: Iteration over null value: A null value cannot be used as the collection in a 'for' expression.",
+        ),
+        (
+            "[for x in 1 : x]",
+            "1,11-12: Iteration over non-iterable value: A value of type number cannot be used as the collection in a 'for' expression.",
+        ),
+        (
+            "[for x in [1] : x if null]",
+            "1,22-26: Condition is null: The value of the 'if' clause must not be null.",
+        ),
+        (
+            "[for x in [1] : x if 1]",
+            "1,22-23: Invalid 'for' condition: The 'if' clause value is invalid: bool required.",
+        ),
+        (
+            "{ for x in [1] : null => x }",
+            "1,18-22: Invalid object key: Key expression in 'for' expression must not produce a null value.",
+        ),
         (
             "{ for x in [1, 1] : x => x }",
             "1,21-22: Duplicate object key: Two different items produced the key \"1\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key.",
@@ -179,8 +247,14 @@ fn templates() {
         ("\"e\u{301}\" == \"\u{e9}\"", "true"),
     ]);
     assert_errors(&[
-        ("\"a${null}\"", "1,5-9: Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template."),
-        ("\"a${[]}\"", "1,5-7: Invalid template interpolation value: Cannot include the given value in a string template: string required."),
+        (
+            "\"a${null}\"",
+            "1,5-9: Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template.",
+        ),
+        (
+            "\"a${[]}\"",
+            "1,5-7: Invalid template interpolation value: Cannot include the given value in a string template: string required.",
+        ),
     ]);
 }
 
@@ -195,16 +269,31 @@ fn calls() {
         ("[for x in [{ a = 1 }, {}] : can(x.a)]", "tuple[true, false]"),
     ]);
     assert_errors(&[
-        ("uper(1)", "1,1-5: Call to unknown function: There is no function named \"uper\". Did you mean \"upper\"?"),
+        (
+            "uper(1)",
+            "1,1-5: Call to unknown function: There is no function named \"uper\". Did you mean \"upper\"?",
+        ),
         ("type(1)", "1,1-5: Call to unknown function: There is no function named \"type\"."),
         (
             "x::y(1)",
             "1,1-5: Unknown provider function: The function namespace \"x\" is not valid. Provider function calls must use the \"provider::\" namespace prefix.",
         ),
-        ("upper()", "1,7-8: Not enough function arguments: Function \"upper\" expects 1 argument(s). Missing value for \"str\"."),
-        ("upper(1, 2)", "1,10-11: Too many function arguments: Function \"upper\" expects only 1 argument(s)."),
-        ("upper([])", "1,7-8: Invalid function argument: Invalid value for \"str\" parameter: string required."),
-        ("upper(null)", "1,7-11: Invalid function argument: Invalid value for \"str\" parameter: argument must not be null."),
+        (
+            "upper()",
+            "1,7-8: Not enough function arguments: Function \"upper\" expects 1 argument(s). Missing value for \"str\".",
+        ),
+        (
+            "upper(1, 2)",
+            "1,10-11: Too many function arguments: Function \"upper\" expects only 1 argument(s).",
+        ),
+        (
+            "upper([])",
+            "1,7-8: Invalid function argument: Invalid value for \"str\" parameter: string required.",
+        ),
+        (
+            "upper(null)",
+            "1,7-11: Invalid function argument: Invalid value for \"str\" parameter: argument must not be null.",
+        ),
         (
             "max(null...)",
             "1,5-9: Invalid expanding argument value: The expanding argument (indicated by ...) must not be null.",
@@ -213,7 +302,10 @@ fn calls() {
             "max(1, \"a\"...)",
             "1,8-11: Invalid expanding argument value: The expanding argument (indicated by ...) must be of a tuple, list, or set type.",
         ),
-        ("try()", "1,1-5: Error in function call: Call to function \"try\" failed: at least one argument is required."),
+        (
+            "try()",
+            "1,1-5: Error in function call: Call to function \"try\" failed: at least one argument is required.",
+        ),
         (
             "try(local.object.z)",
             "1,1-5: Error in function call: Call to function \"try\" failed: no expression succeeded:\n- Unsupported attribute (at test.tf:1,17-19)\n  This object does not have an attribute named \"z\".\n\nAt least one expression must produce a successful result.",
@@ -230,7 +322,10 @@ fn template_functions() {
         ("templatefile(\"hello.tmpl\", { name = \"you\" })", "\"Hello you!\""),
         ("templatefile(\"loop.tmpl\", { items = var.list })", "\"<a>\\n<b>\\n\""),
         ("templatestring(local.template, { name = 1 })", "\"Hi 1\""),
-        ("templatefile(\"hello.tmpl\", { name = local.string })", "unknown(string, Refinement { not_null: true, string_prefix: Some(\"Hello \"), number_min: None, number_max: None, length_min: None, length_max: None })"),
+        (
+            "templatefile(\"hello.tmpl\", { name = local.string })",
+            "unknown(string, Refinement { not_null: true, string_prefix: Some(\"Hello \"), number_min: None, number_max: None, length_min: None, length_max: None })",
+        ),
         ("templatestring(local.template, { name = var.secret })", "(sensitive)"),
     ]);
     let vars = "Invalid function argument: Invalid value for \"vars\" parameter:";
@@ -238,20 +333,31 @@ fn template_functions() {
     assert_errors(&[
         (
             "templatefile(\"hello.tmpl\", {})",
-            &format!("1,28-29: {vars} vars map does not contain key \"name\", referenced at hello.tmpl:1,9-13."),
+            &format!(
+                "1,28-29: {vars} vars map does not contain key \"name\", referenced at hello.tmpl:1,9-13."
+            ),
         ),
-        ("templatefile(\"hello.tmpl\", 1)", &format!("1,28-29: {vars} invalid vars value: must be a map.")),
+        (
+            "templatefile(\"hello.tmpl\", 1)",
+            &format!("1,28-29: {vars} invalid vars value: must be a map."),
+        ),
         (
             "templatestring(local.template, { \"a b\" = 1 })",
-            &format!("1,32-33: {vars} invalid template variable name \"a b\": must start with a letter, followed by zero or more letters, digits, and underscores."),
+            &format!(
+                "1,32-33: {vars} invalid template variable name \"a b\": must start with a letter, followed by zero or more letters, digits, and underscores."
+            ),
         ),
         (
             "templatestring((local.template), {})",
-            &format!("1,16-32: {template} must be a direct reference to a single string from elsewhere, containing valid Terraform template syntax."),
+            &format!(
+                "1,17-31: {template} must be a direct reference to a single string from elsewhere, containing valid Terraform template syntax."
+            ),
         ),
         (
             "templatestring(\"${local.template}\", {})",
-            &format!("1,16-35: {template} templatestring is only for rendering templates retrieved dynamically from elsewhere; to treat the inner expression as template syntax, write the reference expression directly without any template interpolation syntax."),
+            &format!(
+                "1,16-35: {template} templatestring is only for rendering templates retrieved dynamically from elsewhere; to treat the inner expression as template syntax, write the reference expression directly without any template interpolation syntax."
+            ),
         ),
     ]);
     let scope = Constants::new();

@@ -39,13 +39,31 @@ fn subjects() {
 #[test]
 fn refused_references() {
     let cases = [
-        ("local", "The \"local\" object cannot be accessed directly. Instead, access one of its attributes."),
+        (
+            "local",
+            "The \"local\" object cannot be accessed directly. Instead, access one of its attributes.",
+        ),
         ("var[0]", "The \"var\" object does not support this operation."),
-        ("foo", "A reference to a resource type must be followed by at least one attribute access, specifying the resource name."),
-        ("data.x", "The \"data\" object must be followed by two attribute names: the data source type and the resource name."),
-        ("data.x[0].y", "A reference to a data source must be followed by at least one attribute access, specifying the resource name."),
-        ("ephemeral.x", "The \"ephemeral\" object must be followed by two attribute names: the ephemeral resource type and the resource name."),
-        ("ephemeral.x[0]", "A reference to an ephemeral resource type must be followed by at least one attribute access, specifying the resource name."),
+        (
+            "foo",
+            "A reference to a resource type must be followed by at least one attribute access, specifying the resource name.",
+        ),
+        (
+            "data.x",
+            "The \"data\" object must be followed by two attribute names: the data source type and the resource name.",
+        ),
+        (
+            "data.x[0].y",
+            "A reference to a data source must be followed by at least one attribute access, specifying the resource name.",
+        ),
+        (
+            "ephemeral.x",
+            "The \"ephemeral\" object must be followed by two attribute names: the ephemeral resource type and the resource name.",
+        ),
+        (
+            "ephemeral.x[0]",
+            "A reference to an ephemeral resource type must be followed by at least one attribute access, specifying the resource name.",
+        ),
         ("module.x[0][1]", "Module instance objects do not support this operation."),
     ];
     for (text, detail) in cases {
@@ -55,10 +73,19 @@ fn refused_references() {
         ("template.x", "Reserved symbol name: The symbol name \"template\" is reserved"),
         ("count.x", "Invalid \"count\" attribute: "),
         ("each.x", "Invalid \"each\" attribute: "),
-        ("path.foo", "Invalid \"path\" attribute: The \"path\" object does not have an attribute named \"foo\". Did you mean \"root\"?"),
+        (
+            "path.foo",
+            "Invalid \"path\" attribute: The \"path\" object does not have an attribute named \"foo\". Did you mean \"root\"?",
+        ),
         ("terraform.x", "Invalid \"terraform\" attribute: "),
-        ("foo.bar[true]", "Invalid index key: Invalid index for resource instance: either a string or an integer is required."),
-        ("module.x[1.5]", "Invalid index key: Invalid index for module instance: value must be a whole number"),
+        (
+            "foo.bar[true]",
+            "Invalid index key: Invalid index for resource instance: either a string or an integer is required.",
+        ),
+        (
+            "module.x[1.5]",
+            "Invalid index key: Invalid index for module instance: value must be a whole number",
+        ),
     ] {
         let error = parse(text).unwrap_err();
         assert!(error.starts_with(start), "{error}");
@@ -75,7 +102,10 @@ fn bound_names_are_no_references() {
     };
     assert_eq!(names("[for x in var.x : x.a + var.y if x.b]"), ["var.x", "var.y"]);
     assert_eq!(names("{ for k, v in var.m : k => { for w in v : w => k } }"), ["var.m"]);
-    assert_eq!(names("{ a = var.a, (local.b) = 1, \"${var.c}\" = 2 }"), ["var.a", "local.b", "var.c"]);
+    assert_eq!(
+        names("{ a = var.a, (local.b) = 1, \"${var.c}\" = 2 }"),
+        ["var.a", "local.b", "var.c"]
+    );
     assert_eq!(names("var.a[*].b[var.c].d"), ["var.a", "var.c"]);
     assert_eq!(names("\"%{ for x in var.l }${x}${var.z}%{ endfor }\""), ["var.l", "var.z"]);
 }

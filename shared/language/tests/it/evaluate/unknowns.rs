@@ -48,7 +48,10 @@ fn unknown_operands_and_collections() {
         ("can(local.dynamic.x)", "unknown(bool)"),
         ("try(local.object.nope, 1)", "1"),
         ("local.maybe[*]", "unknown(any)"),
-        ("local.string[*]", "tuple[unknown(string, Refinement { not_null: true, string_prefix: None, number_min: None, number_max: None, length_min: None, length_max: None })]"),
+        (
+            "local.string[*]",
+            "tuple[unknown(string, Refinement { not_null: true, string_prefix: None, number_min: None, number_max: None, length_min: None, length_max: None })]",
+        ),
     ]);
     let scope = Constants::new();
     let (value, _, _) = scope.evaluate("local.strings[*]");
