@@ -109,10 +109,8 @@ impl Evaluator<'_> {
             }
         };
         result.unwrap_or_else(|error| {
-            let error = self.failed_call(&error, call, function, &arguments, expression);
-            match error {
-                (diagnostic, about) => self.fail(diagnostic, about, locals),
-            }
+            let (error, about) = self.failed_call(&error, call, function, &arguments, expression);
+            self.fail(error, about, locals);
             Value::dynamic()
         })
     }

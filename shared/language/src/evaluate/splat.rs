@@ -78,9 +78,7 @@ impl Evaluator<'_> {
             return Value::tuple(results).with_marks(marks);
         }
         let element = results.iter().map(Value::ty).find(|ty| *ty != Type::Dynamic);
-        let Some(element) =
-            element.or_else(|| if results.is_empty() { None } else { Some(Type::Dynamic) })
-        else {
+        let Some(element) = element.or((!results.is_empty()).then_some(Type::Dynamic)) else {
             let element = match self.splat_type(node, &ty, locals) {
                 Type::List(element) => (*element).clone(),
                 _ => Type::Dynamic,

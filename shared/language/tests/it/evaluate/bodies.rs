@@ -77,7 +77,7 @@ fn decode(text: &str) -> Value {
 }
 
 fn shown(text: &str, attribute: &str) -> String {
-    format!("{:?}", decode(text).attribute(attribute).unwrap())
+    format!("{:?}", decode(text).attribute(attribute).unwrap_or_else(Value::dynamic))
 }
 
 fn refused(text: &str) -> String {

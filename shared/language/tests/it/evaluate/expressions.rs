@@ -160,9 +160,9 @@ fn conditionals() {
             ),
         ),
         (
-            "true ? [1] : [1, 2]",
+            "true ? [1] : [1, []]",
             &format!(
-                "1,8-20: {types} The 'true' tuple has length 1, but the 'false' tuple has length 2."
+                "1,8-21: {types} The 'true' tuple has length 1, but the 'false' tuple has length 2."
             ),
         ),
         (

@@ -72,7 +72,7 @@ impl Scope for Constants {
 
 impl Constants {
     pub(super) fn new() -> Self {
-        let texts = |items: &[&str]| items.iter().map(|item| Value::string(item)).collect();
+        let texts = |items: &[&str]| items.iter().map(Value::string).collect();
         let instance = |id: &str| Value::object([("id", Value::string(id)), ("tags", texts_map())]);
         let values = [
             ("var.s", Value::string("abc")),
