@@ -64,19 +64,12 @@ fn is_modern(schema: &Block) -> bool {
 }
 
 /// Reports what is missing and what does not belong.
-pub(super) fn check(
-    evaluator: &mut Evaluator<'_>,
-    body: &Body,
-    schema: &Block,
-    forms: &Forms<'_>,
-) {
+pub(super) fn check(evaluator: &mut Evaluator<'_>, body: &Body, schema: &Block, forms: &Forms<'_>) {
     for (name, attribute) in &schema.attributes {
         if attribute.required && !forms.as_blocks(name) && body.attribute(name).is_none() {
-            let detail =
-                format!("The argument {name:?} is required, but no definition was found.");
+            let detail = format!("The argument {name:?} is required, but no definition was found.");
             evaluator.diagnostics.push(
-                Diagnostic::error("Missing required argument", detail)
-                    .at(body.span.start_point()),
+                Diagnostic::error("Missing required argument", detail).at(body.span.start_point()),
             );
         }
     }

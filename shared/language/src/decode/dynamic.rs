@@ -145,8 +145,7 @@ impl<'b> Generator<'b> {
         };
         let collection = Self::collection(evaluator, for_each, place.locals)?;
         let labels = Self::label_expressions(evaluator, block, name, labels)?;
-        let mut contents =
-            block.body.blocks.iter().filter(|block| &*block.type_name == "content");
+        let mut contents = block.body.blocks.iter().filter(|block| &*block.type_name == "content");
         let Some(content) = contents.next() else {
             evaluator.diagnostics.push(
                 Diagnostic::error(
@@ -216,9 +215,9 @@ impl<'b> Generator<'b> {
             if &*nested.type_name != "content" {
                 let detail =
                     format!("Blocks of type {:?} are not expected here.", nested.type_name);
-                evaluator.diagnostics.push(
-                    Diagnostic::error("Unsupported block type", detail).at(nested.type_span),
-                );
+                evaluator
+                    .diagnostics
+                    .push(Diagnostic::error("Unsupported block type", detail).at(nested.type_span));
             }
         }
         for_each.map(|it| &it.expression).filter(|_| !evaluator.has_failed_since(start))
@@ -280,11 +279,7 @@ impl<'b> Generator<'b> {
         None
     }
 
-    fn labels(
-        &self,
-        evaluator: &mut Evaluator<'_>,
-        locals: Locals<'_>,
-    ) -> Option<Vec<Arc<str>>> {
+    fn labels(&self, evaluator: &mut Evaluator<'_>, locals: Locals<'_>) -> Option<Vec<Arc<str>>> {
         self.labels.iter().map(|label| Self::label(evaluator, label, locals)).collect()
     }
 

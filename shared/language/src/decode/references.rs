@@ -12,10 +12,7 @@ use crate::reference::{Bound, Reference, Visit, visit_traversals};
 use crate::syntax::ast::{self, Body, Expression, Traversal, with_stack};
 
 /// Every reference in a body, dynamic blocks included, but for their iterators.
-pub fn references_in_body(
-    body: &Body,
-    schema: &Block,
-) -> Vec<Result<Reference, Box<Diagnostic>>> {
+pub fn references_in_body(body: &Body, schema: &Block) -> Vec<Result<Reference, Box<Diagnostic>>> {
     traversals_in_body(body, schema).iter().map(Reference::parse).collect()
 }
 
@@ -26,12 +23,7 @@ pub fn traversals_in_body(body: &Body, schema: &Block) -> Vec<Arc<Traversal>> {
     found
 }
 
-fn walk(
-    body: &Body,
-    schema: &Block,
-    bound: Option<&Bound<'_>>,
-    found: &mut Vec<Arc<Traversal>>,
-) {
+fn walk(body: &Body, schema: &Block, bound: Option<&Bound<'_>>, found: &mut Vec<Arc<Traversal>>) {
     for attribute in &body.attributes {
         if schema.attributes.contains_key(&attribute.name) {
             expression(&attribute.expression, bound, found);
@@ -86,11 +78,7 @@ fn generator(
     }
 }
 
-fn expression(
-    expression: &Expression,
-    bound: Option<&Bound<'_>>,
-    found: &mut Vec<Arc<Traversal>>,
-) {
+fn expression(expression: &Expression, bound: Option<&Bound<'_>>, found: &mut Vec<Arc<Traversal>>) {
     visit_traversals(expression, bound, &mut |visit| {
         if let Visit::Traversal(traversal) = visit {
             found.push(traversal.clone());

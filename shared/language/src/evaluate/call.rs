@@ -43,8 +43,11 @@ impl Evaluator<'_> {
     ) -> Value {
         if self.scope.is_none() {
             self.diagnostics.push(
-                Diagnostic::error("Function calls not allowed", "Functions may not be called here.")
-                    .at(expression.span),
+                Diagnostic::error(
+                    "Function calls not allowed",
+                    "Functions may not be called here.",
+                )
+                .at(expression.span),
             );
             return Value::dynamic();
         }
@@ -106,10 +109,8 @@ impl Evaluator<'_> {
             }
         };
         result.unwrap_or_else(|error| {
-            let error = self.failed_call(&error, call, function, &arguments, expression);
-            match error {
-                (diagnostic, about) => self.fail(diagnostic, about, locals),
-            }
+            let (error, about) = self.failed_call(&error, call, function, &arguments, expression);
+            self.fail(error, about, locals);
             Value::dynamic()
         })
     }
@@ -369,8 +370,9 @@ fn provider_function(name: &str) -> Option<(&str, &str)> {
 fn unknown_function(call: &FunctionCall, console: bool) -> Diagnostic {
     let name = &*call.name;
     let Some((namespace, _)) = name.split_once("::") else {
-        let known =
-            functions::all().map(|function| function.name).filter(|name| console || *name != "type");
+        let known = functions::all()
+            .map(|function| function.name)
+            .filter(|name| console || *name != "type");
         let hint = suggest(name, known)
             .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
         let detail = format!("There is no function named {name:?}.{hint}");

@@ -161,16 +161,12 @@ fn either(then: &Value, otherwise: &Value, ty: Type) -> Value {
         refinement.number_min = both(a.min, b.min, |a, b| match a.value.cmp(&b.value) {
             std::cmp::Ordering::Less => a,
             std::cmp::Ordering::Greater => b,
-            std::cmp::Ordering::Equal => {
-                Bound { inclusive: a.inclusive || b.inclusive, ..a }
-            }
+            std::cmp::Ordering::Equal => Bound { inclusive: a.inclusive || b.inclusive, ..a },
         });
         refinement.number_max = both(a.max, b.max, |a, b| match a.value.cmp(&b.value) {
             std::cmp::Ordering::Greater => a,
             std::cmp::Ordering::Less => b,
-            std::cmp::Ordering::Equal => {
-                Bound { inclusive: a.inclusive || b.inclusive, ..a }
-            }
+            std::cmp::Ordering::Equal => Bound { inclusive: a.inclusive || b.inclusive, ..a },
         });
     } else if then.ty().is_collection() && then.ty() == otherwise.ty() {
         refinement.length_min = both(a.length_min, b.length_min, std::cmp::min);
@@ -267,8 +263,7 @@ fn describe_mismatch(then: &Type, otherwise: &Type) -> String {
                     Some(_) => {}
                 }
             }
-            if let Some(name) = b.attributes.keys().find(|name| !a.attributes.contains_key(*name))
-            {
+            if let Some(name) = b.attributes.keys().find(|name| !a.attributes.contains_key(*name)) {
                 return format!(
                     "The 'false' value includes object attribute {name:?}, which is absent in the 'true' value"
                 );

@@ -1,6 +1,7 @@
 //! `[for …]` and `{for …}`
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use values::convert::convert;
@@ -118,19 +119,22 @@ impl Evaluator<'_> {
             let value = self.evaluate(&node.value, inner);
             if node.grouping {
                 groups.entry(key).or_default().push(value);
-            } else if items.contains_key(&key) {
-                let detail = format!(
-                    "Two different items produced the key {key:?} in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key."
-                );
-                self.fail(
-                    Diagnostic::error("Duplicate object key", detail)
-                        .at(node.key.span)
-                        .within(head.span),
-                    &node.key,
-                    inner,
-                );
             } else {
-                items.insert(key, value);
+                match items.entry(key) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(value);
+                    }
+                    Entry::Occupied(entry) => {
+                        let detail = format!(
+                            "Two different items produced the key {:?} in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key.",
+                            entry.key()
+                        );
+                        let error = Diagnostic::error("Duplicate object key", detail)
+                            .at(node.key.span)
+                            .within(head.span);
+                        self.fail(error, &node.key, inner);
+                    }
+                }
             }
             limit = self.reads.distinct_since(reads, limit);
         }
@@ -212,9 +216,7 @@ impl Evaluator<'_> {
         }
         match elements(&collection) {
             Some(elements) => Begun::Elements(elements, collection.marks()),
-            None => {
-                Begun::Ended(Value::dynamic().with_marks(collection.marks() | condition_marks))
-            }
+            None => Begun::Ended(Value::dynamic().with_marks(collection.marks() | condition_marks)),
         }
     }
 
@@ -309,11 +311,7 @@ impl<'e> Loop<'e> {
 pub(crate) fn elements(collection: &Value) -> Option<Vec<(Value, Value)>> {
     match collection.kind() {
         Kind::List(_, items) | Kind::Tuple(items) => Some(
-            items
-                .iter()
-                .enumerate()
-                .map(|(at, item)| (Value::number(at), item.clone()))
-                .collect(),
+            items.iter().enumerate().map(|(at, item)| (Value::number(at), item.clone())).collect(),
         ),
         Kind::Set(_, items) => {
             Some(items.iter().map(|item| (item.clone(), item.clone())).collect())

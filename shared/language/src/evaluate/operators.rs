@@ -116,11 +116,7 @@ fn result_type(operator: BinaryOperator) -> Type {
     }
 }
 
-fn operate(
-    operator: BinaryOperator,
-    left: &Value,
-    right: &Value,
-) -> Result<Value, OperationError> {
+fn operate(operator: BinaryOperator, left: &Value, right: &Value) -> Result<Value, OperationError> {
     match operator {
         BinaryOperator::Or => left.or(right),
         BinaryOperator::And => left.and(right),

@@ -24,7 +24,11 @@ pub(super) fn number(arguments: &[Value], index: usize) -> Result<&Number, CallE
 /// `.at(index)` makes it the argument's.
 pub(super) fn integer(arguments: &[Value], index: usize) -> Result<i64, CallError> {
     number(arguments, index)?.to_i64().ok_or_else(|| {
-        CallError::other(format!("value must be a whole number, between {} and {}", i64::MIN, i64::MAX))
+        CallError::other(format!(
+            "value must be a whole number, between {} and {}",
+            i64::MIN,
+            i64::MAX
+        ))
     })
 }
 

@@ -353,7 +353,8 @@ fn sum(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, CallErr
         let next = number(std::slice::from_ref(&converted), 0)
             .map_err(|_| refuse("argument must be list, set, or tuple of number values".into()))?;
         let sum = total.as_ref().map_or_else(|| Some(next.clone()), |t| t.add(next));
-        total = Some(sum.ok_or_else(|| CallError::other("can't compute sum of opposing infinities"))?);
+        total =
+            Some(sum.ok_or_else(|| CallError::other("can't compute sum of opposing infinities"))?);
     }
     Ok(total.map_or_else(|| Value::unknown(ty.clone()), Value::number))
 }

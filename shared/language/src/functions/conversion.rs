@@ -106,9 +106,7 @@ fn to(a: &[Value], want: &Type) -> Result<Value, CallError> {
         }
         let expected = match want {
             Type::Bool => "bool; only the strings \"true\" or \"false\" are allowed",
-            Type::Number => {
-                "number; given string must be a decimal representation of a number"
-            }
+            Type::Number => "number; given string must be a decimal representation of a number",
             _ => return refusal(&got, want),
         };
         match value.as_str() {

@@ -41,9 +41,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
         ParameterType::Number,
         timecmp,
     ),
-    Function::new("timestamp", "The current time, in UTC.", &[], ParameterType::String, |c, _, _| {
-        Ok(Value::string(Time::utc((c.now)().as_second()).to_string()))
-    })
+    Function::new(
+        "timestamp",
+        "The current time, in UTC.",
+        &[],
+        ParameterType::String,
+        |c, _, _| Ok(Value::string(Time::utc((c.now)().as_second()).to_string())),
+    )
     .unpredictable(),
 ];
 
@@ -315,7 +319,8 @@ fn parse_duration(text: &str) -> Result<i128, CallError> {
                 return Err(CallError::other(message));
             }
         };
-        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
+        let whole: i128 =
+            if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
         if whole > LONGEST {
             return Err(invalid());
         }
@@ -334,8 +339,18 @@ fn parse_duration(text: &str) -> Result<i128, CallError> {
 }
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 const DAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -395,7 +410,8 @@ fn date_verb(token: &str, verb: char, time: Time, civil: &Civil) -> Result<Strin
         2 => Ok(format!("{number:02}")),
         _ => Err(format!(": {name} must either be \"{verb}\" or \"{verb}{verb}\"")),
     };
-    let name = |names: &[&str], index: usize| names.get(index).copied().unwrap_or_default().to_owned();
+    let name =
+        |names: &[&str], index: usize| names.get(index).copied().unwrap_or_default().to_owned();
     let short = |name: String| name.get(..3).map(str::to_owned).unwrap_or(name);
     match (verb, token.len()) {
         ('Y', 2) => Ok(format!("{:02}", civil.year % 100)),

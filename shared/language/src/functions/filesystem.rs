@@ -14,11 +14,18 @@ const PATH: Parameter = Parameter::string("path");
 
 macro_rules! digest {
     ($name:literal, $what:literal, $digest:path) => {
-        Function::new($name, concat!($what, " of the content of a file."), &[PATH], ParameterType::String, |c, a, _| {
-            let path = expand(c, text(a, 0)).map_err(CallError::other)?;
-            let content = c.files.read(&path).map_err(|e| CallError::other(failure(&path, &e)))?;
-            Ok(Value::string($digest(&content)))
-        })
+        Function::new(
+            $name,
+            concat!($what, " of the content of a file."),
+            &[PATH],
+            ParameterType::String,
+            |c, a, _| {
+                let path = expand(c, text(a, 0)).map_err(CallError::other)?;
+                let content =
+                    c.files.read(&path).map_err(|e| CallError::other(failure(&path, &e)))?;
+                Ok(Value::string($digest(&content)))
+            },
+        )
     };
 }
 
@@ -140,8 +147,7 @@ fn expand_home(context: &FunctionContext<'_>, path: &str) -> Result<Option<PathB
 
 /// Where a path of the configuration leads: relative to its module.
 fn expand(context: &FunctionContext<'_>, path: &str) -> Result<PathBuf, String> {
-    let expanded =
-        expand_home(context, path).map_err(|e| format!("failed to expand ~: {e}"))?;
+    let expanded = expand_home(context, path).map_err(|e| format!("failed to expand ~: {e}"))?;
     let path = expanded.unwrap_or_else(|| PathBuf::from(path));
     Ok(clean(&context.base_directory.join(path)))
 }

@@ -48,11 +48,7 @@ fn format_one(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, 
     ))
 }
 
-fn format_list(
-    context: &FunctionContext<'_>,
-    a: &[Value],
-    ty: &Type,
-) -> Result<Value, CallError> {
+fn format_list(context: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, CallError> {
     let (format, values) = (text(a, 0), a.get(1..).unwrap_or_default());
     if values.is_empty() {
         let one = format_one(context, a, &Type::String)?;
@@ -212,7 +208,8 @@ fn parse_verb(format: &str, start: usize, next: usize) -> Result<Verb<'_>, CallE
     let digits = |at: &mut usize| {
         let mut number = None;
         while let Some(digit) = peek(*at).and_then(|c| c.to_digit(10)) {
-            number = Some(number.unwrap_or(0usize).saturating_mul(10).saturating_add(digit as usize));
+            number =
+                Some(number.unwrap_or(0usize).saturating_mul(10).saturating_add(digit as usize));
             *at += 1;
         }
         number
@@ -287,7 +284,9 @@ fn write_verb(verb: &Verb<'_>, values: &[Value], out: &mut String) -> Result<(),
             let shown = match (verb.sharp, value.as_str(), value.as_number()) {
                 (false, Some(s), _) => s.to_owned(),
                 (false, _, Some(n)) => n.format(NumberFormat::General, None),
-                _ => values::json::to_json(value, &value.ty()).map_err(|e| refuse(&e.to_string()))?,
+                _ => {
+                    values::json::to_json(value, &value.ty()).map_err(|e| refuse(&e.to_string()))?
+                }
             };
             pad(verb, &shown, out);
         }

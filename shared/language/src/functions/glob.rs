@@ -91,7 +91,10 @@ enum Item {
     Any,
     /// `*`
     Star,
-    Class { negative: bool, ranges: Vec<(char, char)> },
+    Class {
+        negative: bool,
+        ranges: Vec<(char, char)>,
+    },
     Choice(Vec<Vec<Item>>),
 }
 
@@ -270,7 +273,9 @@ impl Walk<'_> {
             let path = below.join(&entry.name);
             match entry.kind {
                 FileKind::File if rest.is_empty() => self.add(path)?,
-                FileKind::Directory if !rest.is_empty() => self.descend(start, &path, rest, depth)?,
+                FileKind::Directory if !rest.is_empty() => {
+                    self.descend(start, &path, rest, depth)?
+                }
                 _ => {}
             }
         }

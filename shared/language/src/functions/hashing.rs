@@ -117,7 +117,8 @@ fn bcrypt(context: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value,
     }
     let cost = if cost < LOWEST_COST { DEFAULT_COST } else { cost };
     let Some(cost) = u32::try_from(cost).ok().filter(|c| *c <= 31) else {
-        let message = format!("crypto/bcrypt: cost {cost} is outside allowed inclusive range 4..31");
+        let message =
+            format!("crypto/bcrypt: cost {cost} is outside allowed inclusive range 4..31");
         return Err(failed(message));
     };
     let secret = text(a, 0).as_bytes();

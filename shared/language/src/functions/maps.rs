@@ -101,7 +101,9 @@ fn merge_type(a: &[Value]) -> Result<Type, CallError> {
             }
             (ty, _) => {
                 let got = super::arguments::quoted(&ty.friendly_name());
-                return Err(CallError::other(format!("arguments must be maps or objects, got {got}")));
+                return Err(CallError::other(format!(
+                    "arguments must be maps or objects, got {got}"
+                )));
             }
         };
         match &first {
@@ -160,9 +162,7 @@ fn values(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, Call
 }
 
 fn lengths_differ(keys: usize, values: usize) -> CallError {
-    CallError::other(format!(
-        "number of keys ({keys}) does not match number of values ({values})"
-    ))
+    CallError::other(format!("number of keys ({keys}) does not match number of values ({values})"))
 }
 
 fn null_key(index: usize) -> CallError {

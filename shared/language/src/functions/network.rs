@@ -48,9 +48,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         ParameterType::ListOfString,
         cidrsubnets,
     )
-    .variadic(
-        &Parameter::number("newbits").described("How many bits each extends the prefix by."),
-    ),
+    .variadic(&Parameter::number("newbits").described("How many bits each extends the prefix by.")),
 ];
 
 /// An address range. The address of version 4 stands in the low 32 bits.

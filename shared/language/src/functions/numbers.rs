@@ -1,7 +1,7 @@
 //! Functions over numbers.
 
 use super::FunctionContext;
-use super::arguments::{integer, number, quoted_unless_marked, hidden};
+use super::arguments::{hidden, integer, number, quoted_unless_marked};
 use super::call::{CallError, Function, Parameter, ParameterType};
 use dashu_int::IBig;
 use values::{Number, Type, Value};
@@ -95,7 +95,10 @@ fn parseint(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, Cal
     let digits = text.as_str().unwrap_or_default();
     let base = integer(a, 1).map_err(|e| e.at(1))?;
     let Some(base) = u32::try_from(base).ok().filter(|b| (2..=62).contains(b)) else {
-        return Err(CallError::argument(1, "base must be a whole number between 2 and 62 inclusive"));
+        return Err(CallError::argument(
+            1,
+            "base must be a whole number between 2 and 62 inclusive",
+        ));
     };
     let parsed = parse_integer(digits, base).ok_or_else(|| {
         let shown_base = hidden(base_value.marks()).map_or_else(|| base.to_string(), str::to_owned);

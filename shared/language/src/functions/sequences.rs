@@ -15,9 +15,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "Cuts a list into lists of a size.",
         &[
             LIST.marked(),
-            Parameter::number("size").marked().described(
-                "How long each part is at most: only the last one may be shorter.",
-            ),
+            Parameter::number("size")
+                .marked()
+                .described("How long each part is at most: only the last one may be shorter."),
         ],
         ParameterType::ListOfList,
         chunklist,
@@ -257,9 +257,8 @@ fn matchkeys(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, C
         return Err(CallError::other("length of keys and values should be equal"));
     }
     let common = unify(&[keys.ty(), wanted.ty()]).unwrap_or(Type::Dynamic);
-    let to_common = |value: &Value| {
-        convert(value, &common).map_err(|e| CallError::other(e.to_string()))
-    };
+    let to_common =
+        |value: &Value| convert(value, &common).map_err(|e| CallError::other(e.to_string()));
     let (keys, wanted) = (to_common(keys)?, to_common(wanted)?);
     let (keys, wanted) =
         (keys.as_slice().unwrap_or_default(), wanted.as_slice().unwrap_or_default());
@@ -352,8 +351,8 @@ fn bounds(a: &[Value]) -> Result<(Option<usize>, Option<usize>), CallError> {
         }
         let refuse = |message: String| CallError::argument(index, message);
         let i = integer(a, index).map_err(|e| refuse(format!("invalid {name}: {e}")))?;
-        let i = usize::try_from(i)
-            .map_err(|_| refuse(format!("{name} must not be less than zero")))?;
+        let i =
+            usize::try_from(i).map_err(|_| refuse(format!("{name} must not be less than zero")))?;
         match length {
             Some(length) if i > length => {
                 Err(refuse(format!("{name} must not be greater than the length of the list")))

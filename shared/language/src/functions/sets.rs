@@ -13,7 +13,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "The elements that all sets have.",
         &[Parameter::new("first_set", ParameterType::Set).dynamic()],
         ParameterType::Set,
-        |_, a, ty| combine(a, ty, |all, next| all.into_iter().filter(|v| next.contains(v)).collect()),
+        |_, a, ty| {
+            combine(a, ty, |all, next| all.into_iter().filter(|v| next.contains(v)).collect())
+        },
     )
     .variadic(&Parameter::new("other_sets", ParameterType::Set).dynamic())
     .typed_by(common_type),
@@ -36,7 +38,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Parameter::new("b", ParameterType::Set).dynamic(),
         ],
         ParameterType::Set,
-        |_, a, ty| combine(a, ty, |all, next| all.into_iter().filter(|v| !next.contains(v)).collect()),
+        |_, a, ty| {
+            combine(a, ty, |all, next| all.into_iter().filter(|v| !next.contains(v)).collect())
+        },
     )
     .typed_by(common_type),
     Function::new(

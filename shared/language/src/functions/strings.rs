@@ -91,8 +91,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "A part of a string, by offset and length in characters.",
         &[
             Parameter::string("str").dynamic(),
-            Parameter::number("offset").dynamic().described("Where it starts; negative from the end."),
-            Parameter::number("length").dynamic().described("How long it is at most; negative for the rest."),
+            Parameter::number("offset")
+                .dynamic()
+                .described("Where it starts; negative from the end."),
+            Parameter::number("length")
+                .dynamic()
+                .described("How long it is at most; negative for the rest."),
         ],
         T::String,
         substr,

@@ -102,8 +102,8 @@ impl Defaults {
                     }
                 }
                 _ => {
-                    let default = child(name)
-                        .map_or_else(|| default.clone(), |child| child.apply(default));
+                    let default =
+                        child(name).map_or_else(|| default.clone(), |child| child.apply(default));
                     result.insert(name.clone(), default);
                 }
             }

@@ -1,5 +1,6 @@
 //! Behaviour of the language crate through its public interface.
 
+mod evaluate;
 mod rendering;
 mod syntax;
 //! The language as its users see it.

@@ -56,13 +56,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Some(s) => csv::row_type(s).map(Type::list),
         None => Ok(Type::Dynamic),
     }),
-    Function::new(
-        "jsondecode",
-        "Reads a JSON text.",
-        &[STR],
-        ParameterType::Any,
-        |_, a, _| json::decode(text_of(a, 0)),
-    )
+    Function::new("jsondecode", "Reads a JSON text.", &[STR], ParameterType::Any, |_, a, _| {
+        json::decode(text_of(a, 0))
+    })
     .maybe_null()
     .typed_by(|a| match a.first() {
         Some(s) if !s.is_known() => json::type_of_prefix(s),

@@ -17,7 +17,10 @@ enum Kind {
     Bytes(u32),
     /// Latin 1 with six Turkish letters.
     Turkish,
-    Utf16 { big_endian: bool, mark: bool },
+    Utf16 {
+        big_endian: bool,
+        mark: bool,
+    },
 }
 
 const TURKISH: [(u8, char); 6] =
@@ -32,15 +35,28 @@ static ENCODINGS: &[(&str, &[&str], Kind)] = &[
     (
         "US-ASCII",
         &[
-            "iso-ir-6", "ANSI_X3.4-1968", "ANSI_X3.4-1986", "ISO_646.irv:1991", "ISO646-US", "us",
-            "IBM367", "cp367", "csASCII",
+            "iso-ir-6",
+            "ANSI_X3.4-1968",
+            "ANSI_X3.4-1986",
+            "ISO_646.irv:1991",
+            "ISO646-US",
+            "us",
+            "IBM367",
+            "cp367",
+            "csASCII",
         ],
         Kind::Bytes(0x80),
     ),
     (
         "ISO_8859-1:1987",
         &[
-            "iso-ir-100", "ISO_8859-1", "ISO-8859-1", "latin1", "l1", "IBM819", "CP819",
+            "iso-ir-100",
+            "ISO_8859-1",
+            "ISO-8859-1",
+            "latin1",
+            "l1",
+            "IBM819",
+            "CP819",
             "csISOLatin1",
         ],
         Kind::Bytes(0x100),

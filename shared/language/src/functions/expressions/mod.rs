@@ -63,8 +63,7 @@ impl Pattern {
         }
         let re2::Translation { pattern: translated, groups } =
             re2::translate(pattern).map_err(PatternError::Syntax)?;
-        let regex =
-            Regex::new(&translated).map_err(|e| PatternError::Compile(e.to_string()))?;
+        let regex = Regex::new(&translated).map_err(|e| PatternError::Compile(e.to_string()))?;
         let made = Arc::new(Pattern { regex, groups });
         let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
         if compiled.len() >= COMPILED_LIMIT {
@@ -96,9 +95,9 @@ impl Pattern {
         }
         let groups = self.groups.iter().enumerate();
         match self.groups.iter().all(Option::is_some) {
-            true => Value::object(
-                groups.filter_map(|(i, name)| Some((name.as_deref()?, group(i + 1)))),
-            ),
+            true => {
+                Value::object(groups.filter_map(|(i, name)| Some((name.as_deref()?, group(i + 1)))))
+            }
             false => Value::tuple(groups.map(|(i, _)| group(i + 1)).collect::<Vec<_>>()),
         }
     }

@@ -35,8 +35,12 @@ fn error<T>(reason: &'static str, part: impl Into<String>) -> Result<T, SyntaxEr
 
 /// Translates a pattern.
 pub(super) fn translate(pattern: &str) -> Result<Translation, SyntaxError> {
-    let mut parser =
-        Parser { whole: pattern, at: 0, out: String::with_capacity(pattern.len() + 8), groups: vec![] };
+    let mut parser = Parser {
+        whole: pattern,
+        at: 0,
+        out: String::with_capacity(pattern.len() + 8),
+        groups: vec![],
+    };
     parser.run()?;
     Ok(Translation { pattern: parser.out, groups: parser.groups })
 }

@@ -13,8 +13,11 @@ const DEEPEST: usize = 10_000;
 
 /// Reads the only document of a text.
 pub(in super::super) fn decode(text: &str) -> Result<Value, CallError> {
-    let mut reader =
-        Reader { events: Parser::new_from_str(text), anchors: HashMap::new(), budget: MOST_ELEMENTS };
+    let mut reader = Reader {
+        events: Parser::new_from_str(text),
+        anchors: HashMap::new(),
+        budget: MOST_ELEMENTS,
+    };
     let start = |message: &str| CallError::other(format!("on line 1, column 1: {message}"));
     loop {
         match reader.event()?.0 {
@@ -54,10 +57,9 @@ fn scan_error(error: &ScanError) -> CallError {
 
 fn cannot_interpret(what: &str, tag: &Tag) -> CallError {
     match tag.is_yaml_core_schema() {
-        true => CallError::other(format!(
-            "can't interpret {what} as tag:yaml.org,2002:{}",
-            tag.suffix
-        )),
+        true => {
+            CallError::other(format!("can't interpret {what} as tag:yaml.org,2002:{}", tag.suffix))
+        }
         false => {
             let tag = quoted(&format!("{}{}", tag.handle, tag.suffix));
             CallError::other(format!("unsupported tag {tag}"))
@@ -84,9 +86,10 @@ impl<'t> Reader<'t> {
                 })?;
                 let size = value.as_slice().map_or(0, <[Value]>::len)
                     + value.as_map().map_or(0, BTreeMap::len);
-                self.budget = self.budget.checked_sub(size).ok_or_else(|| {
-                    CallError::other("aliases would repeat too many elements")
-                })?;
+                self.budget = self
+                    .budget
+                    .checked_sub(size)
+                    .ok_or_else(|| CallError::other("aliases would repeat too many elements"))?;
                 Ok(value)
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -244,7 +247,8 @@ fn number(text: &str) -> Option<Number> {
         let e = e.strip_prefix(['-', '+']).unwrap_or(e);
         !e.is_empty() && digits(e)
     });
-    if !digits(whole) || !digits(fraction) || !exponent_right || (whole.len() + fraction.len()) == 0 {
+    if !digits(whole) || !digits(fraction) || !exponent_right || (whole.len() + fraction.len()) == 0
+    {
         return None;
     }
     let sign = if text.starts_with('-') { "-" } else { "" };
@@ -259,7 +263,8 @@ fn timestamp(text: &str) -> Option<String> {
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
     let date = text.get(..10)?;
     let separators = date.get(4..5) == Some("-") && date.get(7..8) == Some("-");
-    if !separators || !digits(date.get(..4)?) || !digits(date.get(5..7)?) || !digits(date.get(8..)?) {
+    if !separators || !digits(date.get(..4)?) || !digits(date.get(5..7)?) || !digits(date.get(8..)?)
+    {
         return None;
     }
     let rest = text.get(10..)?;
@@ -268,7 +273,8 @@ fn timestamp(text: &str) -> Option<String> {
         None => return None,
         Some(time) => {
             let zone = time.find(['Z', '+', '-']).map_or("Z", |at| time.get(at..).unwrap_or("Z"));
-            let clock = time.find(['Z', '+', '-']).map_or(time, |at| time.get(..at).unwrap_or(time));
+            let clock =
+                time.find(['Z', '+', '-']).map_or(time, |at| time.get(..at).unwrap_or(time));
             format!("{date}T{}{zone}", clock.trim_end())
         }
     };
