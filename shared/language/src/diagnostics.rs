@@ -1,5 +1,7 @@
 //! Errors and warnings about configuration, as data.
 
+use serde::Serialize;
+
 use crate::source::{Sources, Span};
 
 /// How grave a diagnostic is.
@@ -53,21 +55,43 @@ pub struct ExpressionSnapshot {
 }
 
 /// A function call that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FunctionCallNote {
     /// The name as it was written.
     pub called_as: String,
-    /// The names of its parameters, if the function exists.
-    pub parameters: Option<FunctionParameters>,
+    /// What the function takes, if it exists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<FunctionSignature>,
 }
 
-/// The names of a function's parameters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FunctionParameters {
+/// What a function takes and returns. Types are in the JSON form of type constraints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FunctionSignature {
+    /// The name without namespaces.
+    pub name: String,
+    /// What it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Positional parameters.
-    pub positional: Vec<String>,
+    pub params: Vec<FunctionParameter>,
     /// The parameter that takes all further arguments.
-    pub variadic: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variadic_param: Option<FunctionParameter>,
+    /// The type of its result.
+    pub return_type: serde_json::Value,
+}
+
+/// One parameter of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FunctionParameter {
+    /// Its name.
+    pub name: String,
+    /// What it means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub type_constraint: serde_json::Value,
 }
 
 impl Diagnostic {

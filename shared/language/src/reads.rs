@@ -32,8 +32,7 @@ pub enum ReadStep {
 
 /// The objects that an evaluation looked at, in the order in which it did.
 ///
-/// Of a conditional the branch taken alone is kept (both, where the condition is unknown), and of
-/// `&&` and `||` the operands that decided. What `try` and `can` attempted is kept, since the
+/// Of a conditional the branch taken alone is kept (both, where the condition is unknown). What `try` and `can` attempted is kept, since the
 /// failure of an attempt is a result too.
 #[derive(Clone, Debug, Default)]
 pub struct ReadLog {

@@ -12,8 +12,8 @@ use crate::source::Span;
 use crate::syntax::ast::{IndexKey, Traversal, TraversalStep};
 use crate::syntax::suggest;
 
-pub use walk::{references_in, traversals_in};
 pub(crate) use walk::{Bound, Visit, visit_traversals};
+pub use walk::{references_in, traversals_in};
 
 /// A reference in an expression: the object that it names, and the static steps from there.
 ///
@@ -251,10 +251,9 @@ impl Parser<'_> {
             Some(TraversalStep::Attribute { name, .. }) if steps.len() >= 2 => {
                 self.resource(mode, name.clone(), 1)
             }
-            Some(other) if steps.len() >= 2 => Err(invalid(
-                "The \"data\" object does not support this operation.",
-                other.span(),
-            )),
+            Some(other) if steps.len() >= 2 => {
+                Err(invalid("The \"data\" object does not support this operation.", other.span()))
+            }
             _ => Err(invalid(missing, self.traversal.span())),
         }
     }

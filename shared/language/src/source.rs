@@ -210,6 +210,19 @@ impl Sources {
         self.file(id).map_or_else(|| Arc::from([]), |file| file.text.clone())
     }
 
+    /// Whether the id is one of this registry.
+    pub fn contains(&self, id: FileId) -> bool {
+        self.file(id).is_some()
+    }
+
+    /// Offset of the first byte of a line, counted from 1; the text's end for lines beyond it.
+    pub fn line_start(&self, id: FileId, line: u32) -> u32 {
+        self.file(id).map_or(0, |file| {
+            let at = (line as usize).saturating_sub(1);
+            file.line_starts().get(at).copied().unwrap_or_else(|| offset(file.text.len()))
+        })
+    }
+
     /// Line and column of a byte offset.
     pub fn position(&self, id: FileId, byte: u32) -> Position {
         self.file(id).map_or(Position { line: 1, column: 1, byte }, |file| file.position(byte))

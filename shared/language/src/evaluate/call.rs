@@ -1,11 +1,12 @@
 //! Function calls.
 
 use values::convert::convert;
+use values::json::type_to_json;
 use values::{Type, Value};
 
 use super::{Evaluator, Locals};
-use crate::diagnostics::{Diagnostic, FunctionCallNote, FunctionParameters};
-use crate::functions::{self, CallError, Function, ParameterType};
+use crate::diagnostics::{Diagnostic, FunctionCallNote, FunctionParameter, FunctionSignature};
+use crate::functions::{self, CallError, Function, Parameter, ParameterType};
 use crate::scope::{ProviderFunctionCall, ProviderFunctionError};
 use crate::source::Span;
 use crate::syntax::ast::{Expression, FunctionCall};
@@ -42,8 +43,11 @@ impl Evaluator<'_> {
     ) -> Value {
         if self.scope.is_none() {
             self.diagnostics.push(
-                Diagnostic::error("Function calls not allowed", "Functions may not be called here.")
-                    .at(expression.span),
+                Diagnostic::error(
+                    "Function calls not allowed",
+                    "Functions may not be called here.",
+                )
+                .at(expression.span),
             );
             return Value::dynamic();
         }
@@ -337,11 +341,26 @@ impl Evaluator<'_> {
 }
 
 fn note(call: &FunctionCall, function: Option<&'static Function>) -> FunctionCallNote {
-    let parameters = function.map(|function| FunctionParameters {
-        positional: function.parameters.iter().map(|parameter| parameter.name.into()).collect(),
-        variadic: function.variadic.map(|parameter| parameter.name.into()),
+    let signature = function.map(|function| FunctionSignature {
+        name: function.name.into(),
+        description: None,
+        params: function.parameters.iter().map(described).collect(),
+        variadic_param: function.variadic.map(described),
+        return_type: type_json(function.returns),
     });
-    FunctionCallNote { called_as: call.name.to_string(), parameters }
+    FunctionCallNote { called_as: call.name.to_string(), signature }
+}
+
+fn described(parameter: &Parameter) -> FunctionParameter {
+    FunctionParameter {
+        name: parameter.name.into(),
+        description: None,
+        type_constraint: type_json(parameter.ty),
+    }
+}
+
+fn type_json(ty: ParameterType) -> serde_json::Value {
+    serde_json::from_str(&type_to_json(&ty.ty())).unwrap_or_default()
 }
 
 /// Local name and function of `provider::name::function`.
@@ -353,8 +372,9 @@ fn provider_function(name: &str) -> Option<(&str, &str)> {
 fn unknown_function(call: &FunctionCall, console: bool) -> Diagnostic {
     let name = &*call.name;
     let Some((namespace, _)) = name.split_once("::") else {
-        let known =
-            functions::all().map(|function| function.name).filter(|name| console || *name != "type");
+        let known = functions::all()
+            .map(|function| function.name)
+            .filter(|name| console || *name != "type");
         let hint = suggest(name, known)
             .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
         let detail = format!("There is no function named {name:?}.{hint}");

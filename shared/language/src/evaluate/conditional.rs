@@ -161,16 +161,12 @@ fn either(then: &Value, otherwise: &Value, ty: Type) -> Value {
         refinement.number_min = both(a.min, b.min, |a, b| match a.value.cmp(&b.value) {
             std::cmp::Ordering::Less => a,
             std::cmp::Ordering::Greater => b,
-            std::cmp::Ordering::Equal => {
-                Bound { inclusive: a.inclusive || b.inclusive, ..a }
-            }
+            std::cmp::Ordering::Equal => Bound { inclusive: a.inclusive || b.inclusive, ..a },
         });
         refinement.number_max = both(a.max, b.max, |a, b| match a.value.cmp(&b.value) {
             std::cmp::Ordering::Greater => a,
             std::cmp::Ordering::Less => b,
-            std::cmp::Ordering::Equal => {
-                Bound { inclusive: a.inclusive || b.inclusive, ..a }
-            }
+            std::cmp::Ordering::Equal => Bound { inclusive: a.inclusive || b.inclusive, ..a },
         });
     } else if then.ty().is_collection() && then.ty() == otherwise.ty() {
         refinement.length_min = both(a.length_min, b.length_min, std::cmp::min);
@@ -184,46 +180,31 @@ fn both<T>(a: Option<T>, b: Option<T>, merge: impl FnOnce(T, T) -> T) -> Option<
 }
 
 /// The value of a refinement: known, where the refinement leaves one possibility.
-pub(super) fn refined(ty: Type, refinement: Refinement) -> Value {
-    if refinement.not_null
-        && let (Some(min), Some(max)) = (refinement.length_min, refinement.length_max)
-        && min == max
-    {
-        match &ty {
-            // Long lists of unknown elements would cost memory and say little more.
-            Type::List(element) if min <= 1024 => {
-                let items = (0..min).map(|_| Value::unknown((**element).clone())).collect();
-                return Value::list((**element).clone(), items);
-            }
-            Type::Set(element) if min == 0 => {
-                return Value::set((**element).clone(), Vec::new());
-            }
-            Type::Set(element) if min == 1 => {
-                let item = Value::unknown((**element).clone());
-                return Value::set((**element).clone(), vec![item]);
-            }
-            Type::Map(element) if min == 0 => {
-                return Value::map::<std::sync::Arc<str>>((**element).clone(), []);
-            }
-            _ => {}
-        }
+pub(super) fn refined(ty: Type, known: Refinement) -> Value {
+    let mut refiner = Value::unknown(ty).refine();
+    if known.not_null {
+        refiner = refiner.not_null();
     }
-    if refinement.not_null
-        && let (Some(min), Some(max)) = (&refinement.number_min, &refinement.number_max)
-        && min.value == max.value
-        && min.inclusive
-        && max.inclusive
-    {
-        return Value::number(min.value.clone());
+    if let Some(min) = known.number_min {
+        refiner = refiner.number_min(&min.value, min.inclusive);
     }
-    Value::unknown_refined(ty, refinement)
+    if let Some(max) = known.number_max {
+        refiner = refiner.number_max(&max.value, max.inclusive);
+    }
+    if let Some(min) = known.length_min {
+        refiner = refiner.length_min(min);
+    }
+    if let Some(max) = known.length_max {
+        refiner = refiner.length_max(max);
+    }
+    refiner.finish()
 }
 
 /// The bounds of a value, known or not.
 #[derive(Default)]
 pub(super) struct Range {
-    pub(super) min: Option<Bound>,
-    pub(super) max: Option<Bound>,
+    min: Option<Bound>,
+    max: Option<Bound>,
     pub(super) length_min: Option<u64>,
     pub(super) length_max: Option<u64>,
 }
@@ -282,8 +263,7 @@ fn describe_mismatch(then: &Type, otherwise: &Type) -> String {
                     Some(_) => {}
                 }
             }
-            if let Some(name) = b.attributes.keys().find(|name| !a.attributes.contains_key(*name))
-            {
+            if let Some(name) = b.attributes.keys().find(|name| !a.attributes.contains_key(*name)) {
                 return format!(
                     "The 'false' value includes object attribute {name:?}, which is absent in the 'true' value"
                 );

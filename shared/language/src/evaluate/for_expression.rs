@@ -212,9 +212,7 @@ impl Evaluator<'_> {
         }
         match elements(&collection) {
             Some(elements) => Begun::Elements(elements, collection.marks()),
-            None => {
-                Begun::Ended(Value::dynamic().with_marks(collection.marks() | condition_marks))
-            }
+            None => Begun::Ended(Value::dynamic().with_marks(collection.marks() | condition_marks)),
         }
     }
 
@@ -309,11 +307,7 @@ impl<'e> Loop<'e> {
 pub(crate) fn elements(collection: &Value) -> Option<Vec<(Value, Value)>> {
     match collection.kind() {
         Kind::List(_, items) | Kind::Tuple(items) => Some(
-            items
-                .iter()
-                .enumerate()
-                .map(|(at, item)| (Value::number(at), item.clone()))
-                .collect(),
+            items.iter().enumerate().map(|(at, item)| (Value::number(at), item.clone())).collect(),
         ),
         Kind::Set(_, items) => {
             Some(items.iter().map(|item| (item.clone(), item.clone())).collect())

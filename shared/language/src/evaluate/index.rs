@@ -87,10 +87,7 @@ fn attribute_by_type(value: &Value, name: &str, span: Span) -> Step {
         ),
         ty if ty.is_primitive() => refused(
             UNSUPPORTED,
-            format!(
-                "Can't access attributes on a primitive-typed value ({}).",
-                ty.friendly_name()
-            ),
+            format!("Can't access attributes on a primitive-typed value ({}).", ty.friendly_name()),
             span,
         ),
         _ => refused(UNSUPPORTED, "This value does not have any attributes.", span),
@@ -123,9 +120,7 @@ pub(super) fn index(collection: &Value, key: &Value, span: Span) -> Step {
             let unknown = || Value::unknown((**element).clone()).with_marks(collection.marks());
             match (collection.as_map(), key.as_str()) {
                 (Some(elements), Some(name)) => match elements.get(name) {
-                    Some(found) => {
-                        Ok(found.clone().with_marks(collection.marks() | key.marks()))
-                    }
+                    Some(found) => Ok(found.clone().with_marks(collection.marks() | key.marks())),
                     None => not_found(span),
                 },
                 _ => Ok(unknown()),
@@ -164,7 +159,9 @@ fn converted(key: &Value, ty: &Type, span: Span) -> Step {
     convert(key, ty).or_else(|error| {
         refused(
             INVALID,
-            format!("The given key does not identify an element in this collection value: {error}."),
+            format!(
+                "The given key does not identify an element in this collection value: {error}."
+            ),
             span,
         )
     })

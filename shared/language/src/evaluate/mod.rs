@@ -26,6 +26,7 @@ use crate::reference::{Reference, Visit, visit_traversals};
 use crate::scope::Scope;
 use crate::syntax::ast::{Body, Expression, ExpressionKind, Literal, with_stack};
 
+pub(crate) use for_expression::elements;
 pub(crate) use locals::{Binding, Frame, Locals};
 pub use type_function::{ConsoleResult, type_text};
 
@@ -84,11 +85,7 @@ impl<'a> Evaluation<'a> {
 
     /// The values that an expression sees, as prepared statements for a diagnostic about it.
     /// `cause` says which property of a value is at fault, so that it is worth mentioning.
-    pub fn describe(
-        &self,
-        expression: &Expression,
-        cause: Option<Cause>,
-    ) -> Vec<(String, String)> {
+    pub fn describe(&self, expression: &Expression, cause: Option<Cause>) -> Vec<(String, String)> {
         snapshot::describe(Some(self.scope), expression, Locals::Outermost, cause)
     }
 
@@ -250,12 +247,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Reports an error about an expression, with the values that it saw.
-    pub(crate) fn fail(
-        &mut self,
-        diagnostic: Diagnostic,
-        about: &Expression,
-        locals: Locals<'_>,
-    ) {
+    pub(crate) fn fail(&mut self, diagnostic: Diagnostic, about: &Expression, locals: Locals<'_>) {
         let diagnostic = match self.attempts {
             0 => diagnostic.with_values(snapshot::describe(self.scope, about, locals, None)),
             _ => diagnostic,

@@ -65,12 +65,7 @@ impl Evaluator<'_> {
         Some(self.evaluate(&key.expression, locals))
     }
 
-    fn key_text(
-        &mut self,
-        key: &Value,
-        item: &ObjectItem,
-        locals: Locals<'_>,
-    ) -> Option<Arc<str>> {
+    fn key_text(&mut self, key: &Value, item: &ObjectItem, locals: Locals<'_>) -> Option<Arc<str>> {
         let about = &item.key.expression;
         if key.is_null() {
             self.fail(

@@ -1,11 +1,8 @@
 //! Operators.
 
-use std::cmp::Ordering;
-
 use values::convert::convert;
-use values::{Number, Type, Value};
+use values::{OperationError, Type, Value};
 
-use super::conditional::Range;
 use super::{Evaluator, Locals};
 use crate::diagnostics::Diagnostic;
 use crate::syntax::ast::{Binary, BinaryOperator, Expression, Unary, UnaryOperator};
@@ -27,10 +24,9 @@ impl Evaluator<'_> {
         if self.has_failed_since(start) {
             return Value::unknown(result);
         }
-        let marks = left.marks() | right.marks();
-        match operate(node.operator, &left.unmark(), &right.unmark()) {
-            Ok(value) => value.with_marks(marks),
-            Err(reason) => self.failed_operation(reason, result, expression, locals),
+        match operate(node.operator, &left, &right) {
+            Ok(value) => value,
+            Err(reason) => self.failed_operation(&reason, result, expression, locals),
         }
     }
 
@@ -50,15 +46,11 @@ impl Evaluator<'_> {
         if self.has_failed_since(start) {
             return Value::unknown(ty);
         }
-        let marks = operand.marks();
-        if operand.is_null() {
-            return self.failed_operation(NULL, ty, expression, locals);
-        }
         let result = match node.operator {
-            UnaryOperator::Negate => operand.as_number().map(|number| Value::number(number.neg())),
-            UnaryOperator::Not => operand.as_bool().map(|value| Value::bool(!value)),
+            UnaryOperator::Negate => operand.neg(),
+            UnaryOperator::Not => operand.not(),
         };
-        result.unwrap_or_else(|| Value::unknown_not_null(ty)).with_marks(marks)
+        result.unwrap_or_else(|reason| self.failed_operation(&reason, ty, expression, locals))
     }
 
     fn operand(
@@ -90,7 +82,7 @@ impl Evaluator<'_> {
 
     fn failed_operation(
         &mut self,
-        reason: &str,
+        reason: &OperationError,
         result: Type,
         expression: &Expression,
         locals: Locals<'_>,
@@ -104,8 +96,6 @@ impl Evaluator<'_> {
         Value::unknown(result)
     }
 }
-
-const NULL: &str = "argument must not be null";
 
 fn operand_type(operator: BinaryOperator) -> Type {
     match operator {
@@ -126,83 +116,20 @@ fn result_type(operator: BinaryOperator) -> Type {
     }
 }
 
-/// Operands are of the operator's type and without marks of their own.
-fn operate(operator: BinaryOperator, left: &Value, right: &Value) -> Result<Value, &'static str> {
+fn operate(operator: BinaryOperator, left: &Value, right: &Value) -> Result<Value, OperationError> {
     match operator {
-        BinaryOperator::Equal => return Ok(left.equals(right)),
-        BinaryOperator::NotEqual => return Ok(not(left.equals(right))),
-        _ => {}
+        BinaryOperator::Or => left.or(right),
+        BinaryOperator::And => left.and(right),
+        BinaryOperator::Equal => Ok(left.equals(right)),
+        BinaryOperator::NotEqual => Ok(left.not_equals(right)),
+        BinaryOperator::Greater => left.gt(right),
+        BinaryOperator::GreaterOrEqual => left.ge(right),
+        BinaryOperator::Less => left.lt(right),
+        BinaryOperator::LessOrEqual => left.le(right),
+        BinaryOperator::Add => left.add(right),
+        BinaryOperator::Subtract => left.sub(right),
+        BinaryOperator::Multiply => left.mul(right),
+        BinaryOperator::Divide => left.div(right),
+        BinaryOperator::Modulo => left.rem(right),
     }
-    if left.is_null() || right.is_null() {
-        return Err(NULL);
-    }
-    if let BinaryOperator::And | BinaryOperator::Or = operator {
-        return Ok(match (left.as_bool(), right.as_bool()) {
-            (Some(left), Some(right)) => Value::bool(match operator {
-                BinaryOperator::And => left && right,
-                _ => left || right,
-            }),
-            _ => Value::unknown_not_null(Type::Bool),
-        });
-    }
-    if result_type(operator) == Type::Bool {
-        return Ok(match (left.as_number(), right.as_number()) {
-            (Some(left), Some(right)) => Value::bool(holds(operator, left.cmp(right))),
-            _ => compare_ranges(operator, left, right),
-        });
-    }
-    let (Some(left), Some(right)) = (left.as_number(), right.as_number()) else {
-        return Ok(Value::unknown_not_null(Type::Number));
-    };
-    calculate(operator, left, right).map(Value::number)
-}
-
-fn not(value: Value) -> Value {
-    match value.as_bool() {
-        Some(known) => Value::bool(!known).with_marks(value.marks()),
-        None => value,
-    }
-}
-
-fn holds(operator: BinaryOperator, ordering: Ordering) -> bool {
-    match operator {
-        BinaryOperator::Greater => ordering.is_gt(),
-        BinaryOperator::GreaterOrEqual => ordering.is_ge(),
-        BinaryOperator::Less => ordering.is_lt(),
-        _ => ordering.is_le(),
-    }
-}
-
-/// Bounds may decide a comparison of numbers that are not known.
-fn compare_ranges(operator: BinaryOperator, left: &Value, right: &Value) -> Value {
-    let (left, right) = (Range::of(left), Range::of(right));
-    let below = |a: &Range, b: &Range| match (&a.max, &b.min) {
-        (Some(max), Some(min)) => max.value < min.value,
-        _ => false,
-    };
-    let greater = matches!(operator, BinaryOperator::Greater | BinaryOperator::GreaterOrEqual);
-    if below(&left, &right) {
-        Value::bool(!greater)
-    } else if below(&right, &left) {
-        Value::bool(greater)
-    } else {
-        Value::unknown_not_null(Type::Bool)
-    }
-}
-
-fn calculate(
-    operator: BinaryOperator,
-    left: &Number,
-    right: &Number,
-) -> Result<Number, &'static str> {
-    let (result, reason) = match operator {
-        BinaryOperator::Add => (left.add(right), "can't compute sum of opposing infinities"),
-        BinaryOperator::Subtract => (left.sub(right), "can't subtract infinity from itself"),
-        BinaryOperator::Multiply => (left.mul(right), "can't multiply zero by infinity"),
-        BinaryOperator::Divide => {
-            (left.div(right), "can't divide zero by zero or infinity by infinity")
-        }
-        _ => (left.rem(right), "can't use modulo with zero and infinity"),
-    };
-    result.ok_or(reason)
 }

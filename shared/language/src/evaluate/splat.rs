@@ -19,8 +19,7 @@ impl Evaluator<'_> {
         if self.has_failed_since(start) {
             return Value::dynamic();
         }
-        let is_sequence =
-            matches!(source.ty(), Type::Tuple(_) | Type::List(_) | Type::Set(_));
+        let is_sequence = matches!(source.ty(), Type::Tuple(_) | Type::List(_) | Type::Set(_));
         if source.is_null() {
             if !is_sequence {
                 return Value::tuple([]).with_marks(source.marks());
@@ -79,9 +78,9 @@ impl Evaluator<'_> {
             return Value::tuple(results).with_marks(marks);
         }
         let element = results.iter().map(Value::ty).find(|ty| *ty != Type::Dynamic);
-        let Some(element) = element.or_else(|| {
-            if results.is_empty() { None } else { Some(Type::Dynamic) }
-        }) else {
+        let Some(element) =
+            element.or_else(|| if results.is_empty() { None } else { Some(Type::Dynamic) })
+        else {
             let element = match self.splat_type(node, &ty, locals) {
                 Type::List(element) => (*element).clone(),
                 _ => Type::Dynamic,

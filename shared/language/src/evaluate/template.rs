@@ -1,8 +1,7 @@
 //! Templates: literal text, interpolations and directives.
 
-use unicode_segmentation::UnicodeSegmentation;
 use values::convert::convert;
-use values::{Kind, Marks, Refinement, Type, Value};
+use values::{Kind, Marks, Type, Value};
 
 use super::for_expression::Loop;
 use super::{Evaluator, Locals};
@@ -62,15 +61,15 @@ impl Evaluator<'_> {
         if known {
             return Value::string(text).with_marks(marks);
         }
-        let mut refinement = Refinement::not_null();
+        let mut unknown = Value::unknown(Type::String).refine().not_null();
         if !failed {
             let mut end = text.len().min(LONGEST_PREFIX);
             while !text.is_char_boundary(end) {
                 end -= 1;
             }
-            refinement.string_prefix = safe_prefix(&text[..end]);
+            unknown = unknown.string_prefix(&text[..end]);
         }
-        Value::unknown_refined(Type::String, refinement).with_marks(marks)
+        unknown.finish().with_marks(marks)
     }
 
     fn refuse_part(
@@ -110,16 +109,4 @@ impl Evaluator<'_> {
         }
         Value::string(text).with_marks(marks)
     }
-}
-
-/// As much of a prefix as cannot change when more text follows: combining characters could join
-/// what the prefix ends with.
-fn safe_prefix(text: &str) -> Option<std::sync::Arc<str>> {
-    const NEVER_COMBINES: &str = "-_:;/\\,.(){}[]|?!~ \t@#$%^&*+\"'";
-    let normal = Value::string(text);
-    let text = normal.as_str()?;
-    let last = text.graphemes(true).next_back()?;
-    let ends = last.chars().count() == 1 && last.chars().all(|c| NEVER_COMBINES.contains(c));
-    let safe = if ends { text } else { &text[..text.len() - last.len()] };
-    (!safe.is_empty()).then(|| safe.into())
 }

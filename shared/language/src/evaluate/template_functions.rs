@@ -206,10 +206,7 @@ fn read_text(scope: &dyn Scope, name: &str) -> Result<Arc<str>> {
     }
 }
 
-fn read_plainly(
-    context: &crate::functions::FunctionContext<'_>,
-    name: &str,
-) -> Result<Arc<str>> {
+fn read_plainly(context: &crate::functions::FunctionContext<'_>, name: &str) -> Result<Arc<str>> {
     let path = context.base_directory.join(Path::new(name));
     let bytes = context.files.read(&path).map_err(|error| argument(0, error.to_string()))?;
     String::from_utf8(bytes)

@@ -2,7 +2,7 @@
 
 use super::FunctionContext;
 use values::convert::convert;
-use values::{Marks, Refinement, Type, Value};
+use values::{Marks, Type, Value};
 
 /// A function of the language: its signature, and what it does.
 pub struct Function {
@@ -281,20 +281,10 @@ impl Function {
         };
         let result = match self.maybe_null {
             true => result,
-            false => known_not_null(result),
+            false => result.refine_not_null(),
         };
         Ok(result.with_marks(marks))
     }
-}
-
-/// The value; if it is unknown, with the knowledge that it is not null.
-fn known_not_null(value: Value) -> Value {
-    if value.is_known() || value.is_definitely_not_null() {
-        return value;
-    }
-    let refinement = value.refinement().cloned().unwrap_or_default();
-    Value::unknown_refined(value.ty(), Refinement { not_null: true, ..refinement })
-        .with_marks(value.marks())
 }
 
 impl Parameter {

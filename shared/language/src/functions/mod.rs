@@ -3,9 +3,25 @@
 //! [`lookup`] finds one, [`Function::call`] calls it. Each area has a room of its own; what holds
 //! for all functions (conversion of arguments, null, unknown, marks) is in `call`.
 
+mod arguments;
 mod call;
+mod collections;
 mod context;
+mod conversion;
+mod dates;
+mod encoding;
+mod expressions;
+mod filesystem;
+mod format;
+mod glob;
+mod hashing;
+mod maps;
+mod network;
+mod numbers;
+mod sequences;
+mod sets;
 mod special;
+mod strings;
 
 pub use call::{ArityError, CallError, Function, Parameter, ParameterType};
 pub use context::{FunctionContext, Random};
@@ -13,7 +29,23 @@ pub use context::{FunctionContext, Random};
 use std::sync::LazyLock;
 
 static ALL: LazyLock<Vec<&'static Function>> = LazyLock::new(|| {
-    let areas: &[&'static [Function]] = &[special::FUNCTIONS];
+    let areas: &[&'static [Function]] = &[
+        collections::FUNCTIONS,
+        conversion::FUNCTIONS,
+        dates::FUNCTIONS,
+        encoding::FUNCTIONS,
+        expressions::FUNCTIONS,
+        filesystem::FUNCTIONS,
+        format::FUNCTIONS,
+        hashing::FUNCTIONS,
+        maps::FUNCTIONS,
+        network::FUNCTIONS,
+        numbers::FUNCTIONS,
+        sequences::FUNCTIONS,
+        sets::FUNCTIONS,
+        special::FUNCTIONS,
+        strings::FUNCTIONS,
+    ];
     let mut all: Vec<&'static Function> = areas.iter().flat_map(|area| area.iter()).collect();
     all.sort_by_key(|function| function.name);
     all

@@ -153,11 +153,7 @@ fn visit_children<'e>(
     }
 }
 
-fn visit_key<'e>(
-    key: &'e ObjectKey,
-    bound: Option<&Bound<'_>>,
-    visit: &mut dyn FnMut(Visit<'e>),
-) {
+fn visit_key<'e>(key: &'e ObjectKey, bound: Option<&Bound<'_>>, visit: &mut dyn FnMut(Visit<'e>)) {
     if key.literal_name().is_none() {
         visit_traversals(&key.expression, bound, visit);
     }

@@ -212,13 +212,13 @@ impl Expression {
             ExpressionKind::Tuple(_) | ExpressionKind::Object(_) => {
                 Span { end: (self.span.start + 1).min(self.span.end), ..self.span }
             }
+            ExpressionKind::Parentheses(inner) => inner.start_span(),
             ExpressionKind::ForTuple(expression) => expression.open_span,
             ExpressionKind::ForObject(expression) => expression.open_span,
             ExpressionKind::Literal(_)
             | ExpressionKind::ScopeTraversal(_)
             | ExpressionKind::RelativeTraversal(_)
             | ExpressionKind::TemplateWrap(_)
-            | ExpressionKind::Parentheses(_)
             | ExpressionKind::SplatItem
             | ExpressionKind::Invalid => self.span,
         })
@@ -259,13 +259,12 @@ pub enum Literal {
     Null,
 }
 
-/// Literal text, interpolations and directives.
+/// Literal text, interpolations and directives. The common indentation of a flush heredoc is gone
+/// from its literals already.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// At least one part; the empty string is one empty literal. Adjacent literals are one.
     pub parts: Arc<[TemplatePart]>,
-    /// How it was written.
-    pub form: TemplateForm,
 }
 
 impl Template {
@@ -276,19 +275,6 @@ impl Template {
             _ => None,
         }
     }
-}
-
-/// How a template was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TemplateForm {
-    /// `"…"`
-    Quoted,
-    /// `<<END`
-    Heredoc,
-    /// `<<-END`; the common indentation is gone from the literals already.
-    FlushHeredoc,
-    /// A whole text, as a template file is, or the branch of a directive.
-    Bare,
 }
 
 /// One part of a template.

@@ -9,7 +9,8 @@ mod postfix;
 mod template;
 mod traversal;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::ast::{Body, Expression, ExpressionKind, MAX_NESTING, Traversal, with_stack};
@@ -93,6 +94,27 @@ pub fn is_identifier(text: &str) -> bool {
         && characters.all(|other| other == '-' || unicode_id_start::is_id_continue(other))
 }
 
+/// FNV-1a: names are short, and a file that makes them collide slows down only its own parsing.
+struct NameHasher(u64);
+
+impl Default for NameHasher {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for NameHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+}
+
 struct Parser<'t> {
     sources: &'t Sources,
     file: FileId,
@@ -106,7 +128,8 @@ struct Parser<'t> {
     recovering: bool,
     depth: u32,
     diagnostics: Diagnostics,
-    names: HashMap<&'t [u8], Arc<str>>,
+    /// Texts that occur again and again.
+    names: HashSet<Arc<str>, BuildHasherDefault<NameHasher>>,
 }
 
 impl<'t> Parser<'t> {
@@ -124,7 +147,7 @@ impl<'t> Parser<'t> {
             recovering: false,
             depth: 0,
             diagnostics: Diagnostics::new(),
-            names: HashMap::new(),
+            names: HashSet::default(),
         };
         if text.len() > limit {
             let detail = "Configuration is read from files below 4 GiB. Split this one.";
@@ -225,13 +248,19 @@ impl<'t> Parser<'t> {
 
     /// The text of an identifier, shared between its occurrences.
     fn name(&mut self, token: Token) -> Arc<str> {
-        let bytes = self.bytes(token);
-        if let Some(name) = self.names.get(bytes) {
+        let text = self.str(token);
+        if let Some(name) = self.names.get(text) {
             return name.clone();
         }
-        let name: Arc<str> = self.str(token).into();
-        self.names.insert(bytes, name.clone());
-        name
+        self.share(text.into())
+    }
+
+    fn share(&mut self, text: Arc<str>) -> Arc<str> {
+        if let Some(name) = self.names.get(&*text) {
+            return name.clone();
+        }
+        self.names.insert(text.clone());
+        text
     }
 
     fn is_keyword(&mut self, keyword: &str) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use values::convert::{convert, unify};
-use values::{Kind, Refinement, Type, Value};
+use values::{Kind, Type, Value};
 
 use crate::syntax::ast::with_stack;
 
@@ -97,29 +97,19 @@ impl Defaults {
         for (name, default) in values {
             match result.get_mut(name) {
                 Some(item) if !item.is_null() => {
-                    if default.is_definitely_not_null() {
-                        *item = not_null(item);
+                    if default.is_definitely_not_null() && item.ty() != Type::Dynamic {
+                        *item = item.refine_not_null();
                     }
                 }
                 _ => {
-                    let default = child(name)
-                        .map_or_else(|| default.clone(), |child| child.apply(default));
+                    let default =
+                        child(name).map_or_else(|| default.clone(), |child| child.apply(default));
                     result.insert(name.clone(), default);
                 }
             }
         }
         result
     }
-}
-
-/// An unknown value whose absence a default would fill is not null.
-fn not_null(value: &Value) -> Value {
-    if value.is_known() || value.ty() == Type::Dynamic {
-        return value.clone();
-    }
-    let refinement = value.refinement().cloned().unwrap_or_default();
-    Value::unknown_refined(value.ty(), Refinement { not_null: true, ..refinement })
-        .with_marks(value.marks())
 }
 
 /// The values in one type, if there is one for all.

@@ -1,4 +1,6 @@
-//! The language as its users see it.
-#![allow(clippy::unwrap_used, missing_docs)]
+//! Behaviour of the language crate through its public interface.
 
 mod modules;
+mod rendering;
+mod syntax;
+mod variables;

@@ -147,7 +147,10 @@ impl Parser<'_> {
             let next = self.peek();
             match next.kind {
                 TokenKind::OpenBrace => break self.read(),
-                TokenKind::OpenQuote => labels.push(self.quoted_label()),
+                TokenKind::OpenQuote => {
+                    let label = self.quoted_label(labels.is_empty());
+                    labels.push(label);
+                }
                 TokenKind::Identifier => {
                     self.read();
                     let text = self.name(next);
@@ -292,9 +295,11 @@ impl Parser<'_> {
         }
     }
 
-    fn quoted_label(&mut self) -> Label {
+    /// The first label is mostly a type that many blocks share.
+    fn quoted_label(&mut self, shared: bool) -> Label {
         let open = self.peek();
         let (text, last) = self.quoted_string();
+        let text = if shared { self.share(text) } else { text };
         Label { text, span: self.span_between(open, last), quoted: true }
     }
 

@@ -14,6 +14,9 @@ use crate::syntax::token::{Token, TokenKind};
 /// The loosest level of binary operators; higher levels bind tighter.
 const LOOSEST: u8 = 1;
 
+/// Numbers of so few digits are often repeated, so that their text is shared.
+const SHARED_DIGITS: usize = 3;
+
 /// The operator that a token stands for, and its level.
 fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     use BinaryOperator as Op;
@@ -130,9 +133,7 @@ impl Parser<'_> {
                 };
                 Expression { kind, span }
             }
-            TokenKind::OpenQuote | TokenKind::OpenHeredoc => {
-                self.nested(Self::refused_expression, Self::delimited_template)
-            }
+            TokenKind::OpenQuote | TokenKind::OpenHeredoc => self.delimited_template(),
             TokenKind::Minus => self.unary(UnaryOperator::Negate),
             TokenKind::Not => self.unary(UnaryOperator::Not),
             TokenKind::OpenBracket => self.tuple(),
@@ -177,8 +178,9 @@ impl Parser<'_> {
 
     /// The digits of a number, if they are one.
     pub(super) fn number(&mut self, token: Token) -> Option<Arc<str>> {
-        if is_number(self.str(token)) {
-            return Some(self.name(token));
+        let text = self.str(token);
+        if is_number(text) {
+            return Some(if text.len() <= SHARED_DIGITS { self.name(token) } else { text.into() });
         }
         let detail = "Failed to recognize the value of this number literal.";
         self.report("Invalid number literal", detail, token);
@@ -527,7 +529,7 @@ impl Parser<'_> {
         no_name: &'static str,
         no_value_name: &'static str,
         no_in: &'static str,
-    ) -> Result<(Option<Arc<str>>, Arc<str>), (&'static str, Token)> {
+    ) -> Result<ForVariables, (&'static str, Token)> {
         let first = self.eat(TokenKind::Identifier).ok_or_else(|| (no_name, self.peek()))?;
         let mut value = self.name(first);
         let mut key = None;
@@ -543,6 +545,9 @@ impl Parser<'_> {
         Ok((key, value))
     }
 }
+
+/// The names for keys and values.
+pub(super) type ForVariables = (Option<Arc<str>>, Arc<str>);
 
 const FOR_SUMMARY: &str = "Invalid 'for' expression";
 

@@ -211,6 +211,10 @@ fn with_step(mut source: Expression, step: TraversalStep) -> Expression {
         _ => None,
     };
     if let Some(steps) = unshared {
+        // Most traversals are short; room for four steps each would be most of their size.
+        if steps.len() == steps.capacity() {
+            steps.reserve_exact(steps.len().max(1));
+        }
         steps.push(step);
         source.span = source.span.to(end);
         return source;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Parser;
+use super::expression::ForVariables;
 use crate::diagnostics::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::{
-    Expression, ExpressionKind, Template, TemplateFor, TemplateForm, TemplateIf, TemplatePart,
+    Expression, ExpressionKind, Template, TemplateFor, TemplateIf, TemplatePart,
 };
 use crate::syntax::literal::{EscapeError, normalized, quote, unescape};
 use crate::syntax::suggestion::suggest;
@@ -29,16 +30,16 @@ enum Piece {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Else,
-    EndIf,
-    EndFor,
+    If,
+    For,
 }
 
 impl End {
     fn name(self) -> &'static str {
         match self {
             End::Else => "else",
-            End::EndIf => "endif",
-            End::EndFor => "endfor",
+            End::If => "endif",
+            End::For => "endfor",
         }
     }
 }
@@ -56,28 +57,23 @@ impl Parser<'_> {
     pub(super) fn bare_template(&mut self) -> Expression {
         let pieces = self.pieces(TokenKind::EndOfFile);
         let span = pieces.span;
-        self.assemble(pieces, TemplateForm::Bare, span)
+        self.assemble(pieces, span)
     }
 
     /// A quoted string or heredoc.
     pub(super) fn delimited_template(&mut self) -> Expression {
         let open = self.read();
-        let form = match (open.kind, self.bytes(open)) {
-            (TokenKind::OpenHeredoc, [b'<', b'<', b'-', ..]) => TemplateForm::FlushHeredoc,
-            (TokenKind::OpenHeredoc, _) => TemplateForm::Heredoc,
-            _ => TemplateForm::Quoted,
-        };
         let closer = open.kind.opposite().unwrap_or(TokenKind::CloseQuote);
         let mut pieces = self.pieces(closer);
-        if form == TemplateForm::FlushHeredoc {
+        if self.bytes(open).starts_with(b"<<-") {
             flush(&mut pieces.list);
         }
         let close = self.previous();
         let span = self.span_between(open, close);
-        self.assemble(pieces, form, span)
+        self.assemble(pieces, span)
     }
 
-    fn assemble(&mut self, mut pieces: Pieces, form: TemplateForm, span: Span) -> Expression {
+    fn assemble(&mut self, mut pieces: Pieces, span: Span) -> Expression {
         meld(&mut pieces.list);
         if let [Piece::Interpolation { .. }] = pieces.list.as_slice()
             && let Some(Piece::Interpolation { expression }) = pieces.list.pop()
@@ -90,7 +86,7 @@ impl Parser<'_> {
         while let Some(part) = self.part(&mut builder) {
             parts.push(part);
         }
-        Expression { kind: ExpressionKind::Template(Template { parts: parts.into(), form }), span }
+        Expression { kind: ExpressionKind::Template(Template { parts: parts.into() }), span }
     }
 
     // Reading pieces
@@ -241,8 +237,8 @@ impl Parser<'_> {
                 None
             }
             "else" => Some(End::Else),
-            "endif" => Some(End::EndIf),
-            "endfor" => Some(End::EndFor),
+            "endif" => Some(End::If),
+            "endfor" => Some(End::For),
             _ => {
                 if !self.recovering {
                     let hint = suggest(name, ["if", "for", "else", "endif", "endfor"])
@@ -336,7 +332,7 @@ impl Parser<'_> {
                     let (directive, span) = (*directive, *span);
                     builder.pieces.next();
                     match directive {
-                        End::EndIf => break span,
+                        End::If => break span,
                         End::Else if otherwise.is_none() => otherwise = Some(Vec::new()),
                         End::Else => {
                             let detail = format!(
@@ -345,7 +341,7 @@ impl Parser<'_> {
                             );
                             return self.refused_directive(directive, detail, span);
                         }
-                        End::EndFor => {
+                        End::For => {
                             let detail = format!(
                                 "Expecting an endif directive for the if started at {}.",
                                 self.sources.range(open)
@@ -371,7 +367,7 @@ impl Parser<'_> {
     fn for_directive(
         &mut self,
         builder: &mut Builder,
-        (key_variable, value_variable): (Option<Arc<str>>, Arc<str>),
+        (key_variable, value_variable): ForVariables,
         collection: Expression,
         open: Span,
     ) -> TemplatePart {
@@ -383,12 +379,12 @@ impl Parser<'_> {
                     let (directive, span) = (*directive, *span);
                     builder.pieces.next();
                     match directive {
-                        End::EndFor => break span,
+                        End::For => break span,
                         End::Else => {
                             let detail = "An else clause is not expected for a for directive.";
                             return self.refused_directive(directive, detail, span);
                         }
-                        End::EndIf => {
+                        End::If => {
                             let detail = format!(
                                 "Expecting an endfor directive corresponding to the for directive at {}.",
                                 self.sources.range(open)
@@ -450,7 +446,7 @@ fn branch(mut parts: Vec<TemplatePart>, place: Span) -> Expression {
     }
     let first = parts.first().map_or(place, TemplatePart::span);
     let span = parts.last().map_or(place, |last| first.to(last.span()));
-    let template = Template { parts: parts.into(), form: TemplateForm::Bare };
+    let template = Template { parts: parts.into() };
     Expression { kind: ExpressionKind::Template(template), span }
 }
 
