@@ -1,6 +1,4 @@
 //! Values for root variables: who wins, how text is read, what is refused.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -112,12 +110,17 @@ fn text_is_read_by_the_type_of_its_variable() {
     );
 }
 
+type Texts = &'static [(&'static str, &'static str)];
+/// Files, environment, arguments, and what is said.
+type Refused = (Texts, Texts, &'static [&'static str], &'static [&'static str]);
+
+const TWO: &str = "variable \"n\" { type = number }\nvariable \"l\" {\n  type    = list(string)\n  default = []\n}\n";
+
 #[test]
 fn what_is_refused() {
-    let two = "variable \"n\" { type = number }\nvariable \"l\" {\n  type    = list(string)\n  default = []\n}\n";
-    let cases: &[(&[(&str, &str)], &[(&str, &str)], &[&str], &[&str])] = &[
+    let cases: &[Refused] = &[
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &[],
             &[
@@ -125,7 +128,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &["n=x"],
             &[
@@ -133,7 +136,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[("TF_VAR_n", "")],
             &[],
             &[
@@ -141,7 +144,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two), ("f.tfvars", "n = \"x\"")],
+            &[("main.tf", TWO), ("f.tfvars", "n = \"x\"")],
             &[],
             &["@f.tfvars"],
             &[
@@ -149,7 +152,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two), ("f.tfvars.json", "{\"n\": \"${1}\"}")],
+            &[("main.tf", TWO), ("f.tfvars.json", "{\"n\": \"${1}\"}")],
             &[],
             &["@f.tfvars.json"],
             &[
@@ -157,13 +160,13 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &["n=1", "l=[a]"],
             &["<value for var.l>:1,2-3 Variables not allowed: Variables may not be used here."],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &["n=1", "l=x y"],
             &[
@@ -171,7 +174,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &["n=1", "l=[1, {}]"],
             &[
@@ -179,7 +182,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[("TF_VAR_nope", "1")],
             &["n=1", "nope=1"],
             &[
@@ -187,7 +190,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &["n"],
             &[
@@ -195,7 +198,7 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &["n = 3"],
             &[
@@ -203,19 +206,19 @@ fn what_is_refused() {
             ],
         ),
         (
-            &[("main.tf", two)],
+            &[("main.tf", TWO)],
             &[],
             &["@nope.tfvars"],
             &["- Failed to read variables file: Given variables file nope.tfvars does not exist."],
         ),
         (
-            &[("main.tf", two), ("f.tfvars", "n = 1\no { }\n")],
+            &[("main.tf", TWO), ("f.tfvars", "n = 1\no { }\n")],
             &[],
             &["@f.tfvars"],
             &["f.tfvars:2,1-2 Unexpected \"o\" block: Blocks are not allowed here."],
         ),
         (
-            &[("main.tf", two), ("g.tfvars", "variable \"s\" {}")],
+            &[("main.tf", TWO), ("g.tfvars", "variable \"s\" {}")],
             &[],
             &["@g.tfvars"],
             &[
