@@ -66,14 +66,14 @@ pub fn open(path: &Path, random: &dyn Random) -> Result<HmacKey, KeyFileError> {
     }
 }
 
-fn read(path: &Path, mut file: File) -> Result<HmacKey, KeyFileError> {
+fn read(path: &Path, file: File) -> Result<HmacKey, KeyFileError> {
     let failed = |source| KeyFileError::Io { path: path.to_owned(), source };
     let mode = file.metadata().map_err(failed)?.mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(KeyFileError::TooOpen { path: path.to_owned(), mode });
     }
     let mut content = Vec::new();
-    file.by_ref().take(LENGTH as u64 + 1).read_to_end(&mut content).map_err(failed)?;
+    file.take(LENGTH as u64 + 1).read_to_end(&mut content).map_err(failed)?;
     match content.try_into() {
         Ok(key) => Ok(HmacKey::new(key)),
         Err(content) => Err(KeyFileError::Damaged { path: path.to_owned(), found: content.len() }),
