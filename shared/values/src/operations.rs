@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OperationError {
     /// An operand is of another type; operands are converted before.
-    #[error("{} required, but have {}", .want.friendly_name(), .got.friendly_name())]
+    #[error("{} required", .want.friendly_constraint_name())]
     Type {
         /// What the operator takes.
         want: Type,

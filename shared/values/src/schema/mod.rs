@@ -1,5 +1,8 @@
 //! Schemas: what a provider says of its resource types, and what follows for types and values.
 
+mod coerce;
+mod paths;
+
 use crate::{Type, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
