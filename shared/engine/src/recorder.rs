@@ -59,5 +59,12 @@ pub trait Recorder: Send + Sync {
     ) -> Result<(), RecordError>;
 
     /// The values of all root outputs from now on; those not named are gone.
+    async fn write_outputs(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError>;
+
+    /// The values of all root outputs from now on; those not named are gone.
     async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError>;
 }
