@@ -279,12 +279,14 @@ impl Executing {
         self.recorder.clone()
     }
 
-    /// Ends: three writes, and the sweep of tombstones that are older than `plan_expiry` seconds.
+    /// Ends: three writes, one for each move that an earlier transaction left half done, and the sweep of
+    /// tombstones that are older than `plan_expiry` seconds.
     ///
     /// # Errors
     /// Where another invocation took over, or the store fails.
     pub async fn commit(mut self, plan_expiry: i64) -> Result<EstateHeader, TransactionError> {
         let estate = self.transaction.estate.clone();
+        self.recorder.settle_moves(&self.reading).await;
         self.transaction.leave().await?;
         let body = &self.transaction.body;
         let (entries, outputs) = self.recorder.journal();
