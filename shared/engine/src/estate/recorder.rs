@@ -167,7 +167,7 @@ impl EstateRecorder {
             kind: if live { RecordKind::Live } else { RecordKind::Tombstone },
             revision,
             write_id: WriteId::new(&*self.estate.random),
-            written_at: self.estate.clock.now(),
+            written_at: self.estate.clock.seconds(),
             written_by: self.written_by.clone(),
             object: state.current.as_ref().map(object).transpose()?,
             deposed: deposed.collect::<Result<_, EstateError>>()?,

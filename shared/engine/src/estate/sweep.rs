@@ -15,7 +15,7 @@ impl Estate {
         written: &BTreeSet<ResourceInstance>,
         expiry: i64,
     ) -> usize {
-        let before = self.clock.now().saturating_sub(expiry);
+        let before = self.clock.seconds().saturating_sub(expiry);
         // The tombstone of a move's target keeps its source void for as long as that is there.
         let keeps_void = |facts: &RecordFacts| {
             let source = facts.moved_from.as_ref().and_then(|from| from.address.parse().ok());
