@@ -14,12 +14,15 @@ use values::address::{
 pub(crate) struct Working {
     named: RwLock<HashMap<(ModuleInstance, Named), Value>>,
     modules: RwLock<HashMap<ModulePath, Arc<Vec<ModuleInstance>>>>,
-    calls: RwLock<HashMap<ModuleInstance, HashMap<Arc<str>, Arc<Expansion>>>>,
+    calls: RwLock<HashMap<ModuleInstance, CallExpansions>>,
     call_values: RwLock<HashMap<(ModuleInstance, Arc<str>), Value>>,
     expansions: RwLock<HashMap<AbsoluteResource, Arc<Expansion>>>,
     resources: RwLock<HashMap<AbsoluteResource, Value>>,
     instances: RwLock<HashMap<ResourceInstance, Value>>,
 }
+
+/// How the calls in one module instance expand, by their names.
+type CallExpansions = HashMap<Arc<str>, Arc<Expansion>>;
 
 /// A named value of a module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -63,11 +63,6 @@ impl<V: Clone + Eq + Hash> Graph<V> {
         self.dependencies[from.index()].insert(on);
     }
 
-    /// Takes an edge away.
-    pub(crate) fn disconnect(&mut self, from: VertexId, on: VertexId) {
-        self.dependencies[from.index()].remove(&on);
-    }
-
     pub(crate) fn dependencies(&self, id: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         self.dependencies[id.index()].iter().copied()
     }

@@ -46,10 +46,10 @@ pub(crate) async fn plan(
             if let Some(object) = &now {
                 walk.context.working.set_instance(address, object.value.clone());
             }
-        } else if let Some(object) = &now {
-            if !target.plan(walk, declared, address, None, object, reason).await {
-                return false;
-            }
+        } else if let Some(object) = &now
+            && !target.plan(walk, declared, address, None, object, reason).await
+        {
+            return false;
         }
     }
     let provider = provider.or_else(|| stored.deposed.values().next().map(|o| o.provider.clone()));

@@ -56,9 +56,7 @@ impl Outcome {
     ) {
         let mut inner = self.inner();
         let key = (provider.clone(), mode, ty.clone());
-        if !inner.schemas.contains_key(&key) {
-            inner.schemas.insert(key, Arc::new(schema.clone()));
-        }
+        inner.schemas.entry(key).or_insert_with(|| Arc::new(schema.clone()));
     }
     pub(crate) fn take(&self) -> Found {
         let inner = std::mem::take(&mut *self.inner());

@@ -179,6 +179,7 @@ impl RemoteStateReader for Upstream {
 
 #[tokio::test]
 async fn remote_states() {
+    let provider = BuiltinProvider::new(Arc::new(Sevens), Some(Arc::new(Upstream)));
     let read = |workspace: Value, defaults: Value| {
         let config = Value::object([
             ("backend", Value::string("local")),
