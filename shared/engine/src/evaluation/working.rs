@@ -44,8 +44,7 @@ impl Working {
     /// Nothing known but the root module.
     pub(crate) fn new() -> Working {
         let working = Working::default();
-        write(&working.modules)
-            .insert(ModulePath::root(), Arc::new(vec![ModuleInstance::root()]));
+        write(&working.modules).insert(ModulePath::root(), Arc::new(vec![ModuleInstance::root()]));
         working
     }
 
@@ -61,12 +60,7 @@ impl Working {
         read(&self.modules).get(path).cloned().unwrap_or_default()
     }
     /// The expansion of a call in one instance of the calling module.
-    pub(crate) fn set_call(
-        &self,
-        parent: &ModuleInstance,
-        name: &Arc<str>,
-        expansion: Expansion,
-    ) {
+    pub(crate) fn set_call(&self, parent: &ModuleInstance, name: &Arc<str>, expansion: Expansion) {
         write(&self.calls)
             .entry(parent.clone())
             .or_default()

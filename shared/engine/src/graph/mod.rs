@@ -161,8 +161,7 @@ impl<V: Clone + Eq + Hash> Graph<V> {
                                     break;
                                 }
                             }
-                            let to_itself =
-                                self.dependencies[v].contains(&VertexId(v as u32));
+                            let to_itself = self.dependencies[v].contains(&VertexId(v as u32));
                             if group.len() > 1 || to_itself {
                                 cycles.push(group);
                             }

@@ -38,7 +38,10 @@ impl Outcome {
         self.inner().changes.insert(key, Arc::new(change));
     }
     /// The planned change of a current object.
-    pub(crate) fn planned(&self, address: &ResourceInstance) -> Option<Arc<ResourceInstanceChange>> {
+    pub(crate) fn planned(
+        &self,
+        address: &ResourceInstance,
+    ) -> Option<Arc<ResourceInstanceChange>> {
         self.inner().changes.get(&(address.clone(), None)).cloned()
     }
     pub(crate) fn drifted(&self, change: ResourceInstanceChange) {

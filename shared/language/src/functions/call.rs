@@ -178,10 +178,7 @@ impl Function {
         self
     }
     /// The type of the result follows from the arguments (which may be unknown) as this says.
-    pub(super) const fn typed_by(
-        mut self,
-        result_type: ResultType,
-    ) -> Function {
+    pub(super) const fn typed_by(mut self, result_type: ResultType) -> Function {
         self.result_type = Some(result_type);
         self
     }
