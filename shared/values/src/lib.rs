@@ -14,12 +14,16 @@ mod marks;
 pub mod msgpack;
 mod number;
 mod path;
+mod quote;
+mod refine;
 pub mod schema;
+mod stack;
 mod types;
 mod value;
 
 pub use marks::Marks;
-pub use number::Number;
+pub use number::{Number, NumberFormat};
 pub use path::{Path, PathStep};
+pub use refine::{Contradiction, Refiner};
 pub use types::{ObjectType, Type};
 pub use value::{Bound, Elements, Kind, Refinement, Value};

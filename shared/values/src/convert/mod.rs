@@ -1,6 +1,14 @@
 //! Conversion of values between types, and unification of types.
 
+mod apply;
+mod exists;
+mod mismatch;
 pub(crate) mod set_order;
+mod unify;
+mod unknown;
+
+pub use mismatch::mismatch_message;
+pub use unify::{Unified, unify, unify_safe, unify_with};
 
 use crate::{Path, Type, Value};
 
@@ -14,28 +22,44 @@ pub struct ConversionError {
     pub message: String,
 }
 
+impl ConversionError {
+    /// The message with the path before it, as Terraform shows it beside the expression:
+    /// `.a["k"]: a number is required`.
+    pub fn with_path(&self) -> String {
+        match self.path.is_root() {
+            true => self.message.clone(),
+            false => format!("{}: {}", self.path, self.message),
+        }
+    }
+    /// As [`ConversionError::with_path`], the path following on an expression for the value:
+    /// `var.x.a["k"]: a number is required`.
+    pub fn with_path_after(&self, prefix: &str) -> String {
+        format!("{prefix}{}: {}", self.path, self.message)
+    }
+}
+
+/// Which conversions are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Safety {
+    /// Only those that never fail and lose nothing (no string to number).
+    Safe,
+    /// Those too that depend on the value.
+    Unsafe,
+}
+
 /// Brings a value into a type constraint, as assignment to a typed variable does.
 ///
 /// Marks and unknowns are kept. Optional attributes that are absent become null (defaults are the
-/// caller's business); [`Type::Dynamic`] inside a constraint takes what comes.
+/// caller's business); [`Type::Dynamic`] inside a constraint takes what comes. A value that conforms
+/// already is returned as it is, sharing all that it holds.
 ///
 /// # Errors
 /// Where no conversion exists, with the path and Terraform's words.
 pub fn convert(value: &Value, ty: &Type) -> Result<Value, ConversionError> {
-    let _ = ty;
-    Ok(value.clone())
+    apply::convert_at(value, ty, &mut Vec::new())
 }
 
-/// The one type that all of these convert to, or `None`.
-///
-/// `safe` conversions only lose nothing (no string to number); Terraform's conditionals and
-/// collections allow the others too.
-pub fn unify(types: &[Type]) -> Option<Type> {
-    types.first().cloned()
-}
-
-/// Why `value`'s type does not fit `want`, in Terraform's words ("string required, but have
-/// number").
-pub fn mismatch_message(got: &Type, want: &Type) -> String {
-    format!("{} required, but have {}", want.friendly_constraint_name(), got.friendly_name())
+/// Whether values of type `from` can be brought into `to`, as far as the types alone can say.
+pub fn conversion_exists(from: &Type, to: &Type, safety: Safety) -> bool {
+    exists::equal_without_optional(from, to) || exists::exists(from, to, safety)
 }
