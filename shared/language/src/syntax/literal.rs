@@ -1,0 +1,152 @@
+//! String and number literals: escapes, normal form, validity.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+/// A text in double quotes, with what cannot stand in quotes escaped.
+pub fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\0'..='\u{1f}' | '\u{7f}' => {
+                quoted.push_str(&format!("\\x{:02x}", u32::from(character)))
+            }
+            '\u{80}'..='\u{9f}' | '\u{feff}' => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// The text in Unicode normal form C, in which strings are compared.
+pub(super) fn normalized(text: Cow<'_, str>) -> Arc<str> {
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        text.into()
+    } else {
+        text.nfc().collect::<String>().into()
+    }
+}
+
+/// Whether the digits of a number token are a number whose magnitude can be represented.
+pub(super) fn is_number(text: &str) -> bool {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    if mantissa.bytes().filter(|byte| *byte == b'.').count() > 1
+        || !mantissa.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit())
+    {
+        return false;
+    }
+    match exponent {
+        None => true,
+        Some(exponent) => {
+            let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            !digits.is_empty()
+                && digits.bytes().all(|byte| byte.is_ascii_digit())
+                && exponent.parse::<i32>().is_ok()
+        }
+    }
+}
+
+/// A flaw in the escapes of a literal; offsets count in the literal.
+pub(super) struct EscapeError {
+    pub(super) detail: String,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Resolves the escapes of one literal token: backslash sequences only in quoted strings.
+pub(super) fn unescape<'t>(
+    raw: &'t str,
+    quoted: bool,
+    errors: &mut Vec<EscapeError>,
+) -> Cow<'t, str> {
+    let is_special = |byte: u8| matches!(byte, b'$' | b'%') || (quoted && byte == b'\\');
+    if !raw.bytes().any(is_special) {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(found) = rest.bytes().position(is_special) {
+        text.push_str(&rest[..found]);
+        let start = raw.len() - rest.len() + found;
+        rest = &rest[found..];
+        let length = if rest.starts_with("$${") || rest.starts_with("%%{") {
+            text.push_str(&rest[1..3]);
+            3
+        } else if rest.starts_with('\\') {
+            backslash(rest, start, &mut text, errors)
+        } else {
+            text.push_str(&rest[..1]);
+            1
+        };
+        rest = &rest[length..];
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
+}
+
+/// Resolves one backslash sequence at the beginning of `rest` and returns its length.
+fn backslash(rest: &str, start: usize, text: &mut String, errors: &mut Vec<EscapeError>) -> usize {
+    let mut refuse = |detail: String, length: usize| {
+        errors.push(EscapeError { detail, start, end: start + length });
+    };
+    let Some(selector) = rest[1..].chars().next() else {
+        refuse("Backslash must be followed by an escape sequence selector character.".into(), 1);
+        text.push('\\');
+        return 1;
+    };
+    let digits = match selector {
+        'u' => 4,
+        'U' => 8,
+        'n' | 'r' | 't' | '"' | '\\' => {
+            text.push(match selector {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                other => other,
+            });
+            return 2;
+        }
+        other => {
+            let detail = format!(
+                "The symbol {} is not a valid escape sequence selector.",
+                quote(other.encode_utf8(&mut [0; 4]))
+            );
+            refuse(detail, 1 + other.len_utf8());
+            text.push(other);
+            return 1 + other.len_utf8();
+        }
+    };
+    let given = rest[2..].bytes().take(digits).take_while(u8::is_ascii_hexdigit).count();
+    let length = 2 + given;
+    let code = u32::from_str_radix(&rest[2..length], 16).unwrap_or(0);
+    if given < digits {
+        let count = if digits == 4 { "four" } else { "eight" };
+        refuse(
+            format!(
+                "The \\{selector} escape sequence must be followed by {count} hexadecimal digits."
+            ),
+            length,
+        );
+    } else if let Some(character) = char::from_u32(code) {
+        text.push(character);
+        return length;
+    } else {
+        refuse(format!("Cannot encode character U+{code:04x} in UTF-8."), length);
+    }
+    text.push_str(&rest[..length]);
+    length
+}
