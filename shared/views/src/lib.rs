@@ -9,18 +9,32 @@
 //! Sensitive values are written nowhere but in the JSON of plans, states and outputs, which
 //! programs ask for and which says of each value whether it is sensitive.
 
+mod activity;
 mod colour;
+pub mod diagnostics;
 mod diff;
 mod json;
 mod layout;
+mod module_tree;
+mod object_label;
 mod order;
+pub mod outputs;
+pub mod plan_json;
 pub mod plan_text;
 mod plan_view;
 pub mod product;
+pub mod progress;
+mod shown_state;
+pub mod state_json;
+pub mod state_text;
+pub mod stream;
 mod value_json;
+pub mod verdicts;
 
+pub use activity::Clock;
 pub use colour::Colour;
 pub use json::{Escape, Json};
 pub use layout::DEFAULT_WIDTH;
 pub use plan_view::{Import, PlanView, RelevantAttribute};
+pub use shown_state::{ShownInstance, ShownState};
 pub use value_json::type_json;
