@@ -81,12 +81,12 @@ fn common_by_table<T: PartialEq>(before: &[T], after: &[T]) -> VecDeque<usize> {
     let width = before.len();
     let mut longest = vec![0u32; width * after.len()];
     let mut equal = vec![false; longest.len()];
-    for y in 0..after.len() {
-        for x in 0..width {
+    for (y, new) in after.iter().enumerate() {
+        for (x, old) in before.iter().enumerate() {
             let cell = width * y + x;
             let left = if x > 0 { longest[cell - 1] } else { 0 };
             let up = if y > 0 { longest[cell - width] } else { 0 };
-            equal[cell] = before[x] == after[y];
+            equal[cell] = old == new;
             longest[cell] = match equal[cell] {
                 true if x > 0 && y > 0 => longest[cell - width - 1] + 1,
                 true => 1,

@@ -48,7 +48,9 @@ pub(super) fn comment(
     if is_moved(change) && !only_moved {
         out.push_str(&colour.paint_part("  # [reset](moved from {})\n", &[&previous]));
     }
-    if let Some(import) = import {
+    // "will be imported" says it already.
+    let only_imported = change.action == Action::NoOp && !only_moved;
+    if let Some(import) = import.filter(|_| !only_imported) {
         out.push_str(&match &import.id {
             Some(id) => colour.paint_part("  # [reset](imported from \"{}\")\n", &[id]),
             None => colour.paint_part("  # [reset](will be imported first)\n", &[]),

@@ -14,7 +14,7 @@ use views::stream::{Operation, Stream};
 use views::{Clock, Colour};
 
 #[derive(Clone, Default)]
-struct Sink(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Sink(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -26,22 +26,22 @@ impl Write for Sink {
 }
 
 impl Sink {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
-    fn shared(&self) -> SharedWriter {
+    pub(crate) fn shared(&self) -> SharedWriter {
         Arc::new(Mutex::new(Box::new(self.clone())))
     }
 }
 
 #[derive(Clone, Default)]
-struct Time(Arc<AtomicI64>);
+pub(crate) struct Time(Arc<AtomicI64>);
 
 impl Time {
     fn pass(&self, seconds: i64) {
         self.0.fetch_add(seconds, Ordering::Relaxed);
     }
-    fn clock(&self) -> Clock {
+    pub(crate) fn clock(&self) -> Clock {
         let time = self.0.clone();
         let start = 1_767_225_600;
         Arc::new(move || {

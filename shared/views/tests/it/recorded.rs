@@ -1,5 +1,6 @@
 //! Plans that Terraform 1.11.4 made, with what it printed of them.
 
+use crate::hooks::{Sink, Time};
 use crate::reader::read_plan;
 use engine::changes::ResourceInstanceChange;
 use engine::plan::Plan;
@@ -7,6 +8,7 @@ use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 use views::plan_json::PlanDocument;
 use views::plan_text::TextOptions;
+use views::stream::Stream;
 use views::{Colour, Import, PlanView};
 
 fn cases() -> Vec<PathBuf> {
@@ -114,4 +116,28 @@ fn json_of_changes_is_that_of_terraform() {
             assert!(got[key] == recorded[key], "{}: {key}", case.display());
         }
     }
+}
+
+#[test]
+fn messages_of_a_plan_are_those_of_terraform() {
+    for case in cases().into_iter().filter(|c| c.join("stream.jsonl").exists()) {
+        let recorded = json(&case, "plan.json");
+        let plan = read_plan(&recorded, &json(&case, "schema.json"));
+        let sink = Sink::default();
+        let stream = Stream::new(sink.shared(), Time::default().clock());
+        stream.plan(&view(&plan, &recorded));
+        assert_eq!(messages(&sink.text()), messages(&read(&case, "stream.jsonl")));
+    }
+}
+
+/// Messages without their time, in an order of their own: Terraform's is that of its walk.
+fn messages(lines: &str) -> Vec<String> {
+    let timeless = |line: &str| {
+        let (head, rest) = line.split_once(",\"@timestamp\":\"").unwrap();
+        let (_, tail) = rest.split_once('"').unwrap();
+        format!("{head}{tail}")
+    };
+    let mut messages: Vec<_> = lines.lines().map(timeless).collect();
+    messages.sort();
+    messages
 }
