@@ -1,7 +1,7 @@
 //! Reads plans and schemas that were recorded as Terraform's JSON.
 
 use engine::changes::{Action, ActionReason, Changes, OutputChange, ResourceInstanceChange};
-use engine::object::DeposedKey;
+use engine::object::{DeposedKey, Object, ObjectStatus};
 use engine::plan::{Plan, PlanMode, Schemas};
 use engine::state::State;
 use serde_json::Value as Json;
@@ -15,6 +15,7 @@ use values::schema::{
     Attribute, AttributeType, Block, NestedAttributes, NestedBlock, Nesting, Schema,
 };
 use values::{Kind, Marks, Number, Path, PathStep, Type, Value};
+use views::{ShownInstance, ShownState};
 
 pub(crate) fn read_plan(plan: &Json, schemas: &Json) -> Plan {
     let schemas = read_schemas(schemas);
@@ -300,6 +301,47 @@ pub(crate) fn read_type(ty: &Json) -> Type {
         },
         other => panic!("no type: {other}"),
     }
+}
+
+/// A state without modules, as Terraform's JSON has it. Dependencies are left out: the JSON has all,
+/// objects have the direct ones.
+pub(crate) fn read_state(state: &Json, schemas: &Json) -> ShownState {
+    let schemas = read_schemas(schemas);
+    let mut instances = BTreeMap::<String, ShownInstance>::new();
+    for r in state["values"]["root_module"]["resources"].as_array().unwrap() {
+        let resource = Resource::managed(r["type"].as_str().unwrap(), r["name"].as_str().unwrap());
+        let provider = read_provider(r["provider_name"].as_str().unwrap());
+        let schema = schemas.get(&provider, ResourceMode::Managed, &resource.ty).unwrap();
+        let value = read_value(&r["values"], &schema.block.implied_type(), &Json::Bool(false));
+        let object = Object {
+            value: mark(&value, &r["sensitive_values"]),
+            identity: None,
+            private: Arc::from([]),
+            dependencies: Arc::from([]),
+            create_before_destroy: false,
+            prevent_destroy: false,
+            status: match r["tainted"] == Json::Bool(true) {
+                true => ObjectStatus::Tainted,
+                false => ObjectStatus::Ready,
+            },
+        };
+        let key = r["index"].as_u64().map_or(InstanceKey::None, InstanceKey::Int);
+        let address = r["address"].as_str().unwrap().to_owned();
+        let instance = instances.entry(address).or_insert_with(|| ShownInstance {
+            address: resource.absolute(&ModuleInstance::root()).instance(key),
+            provider: ProviderConfigAddress { module: ModulePath::root(), provider, alias: None },
+            schema: schema.clone(),
+            current: None,
+            deposed: BTreeMap::new(),
+        });
+        match r["deposed_key"].as_str() {
+            Some(key) => {
+                instance.deposed.insert(DeposedKey::from_stored(key), object);
+            }
+            None => instance.current = Some(object),
+        }
+    }
+    ShownState { instances: instances.into_values().collect(), outputs: BTreeMap::new() }
 }
 
 fn read_schemas(schemas: &Json) -> Schemas {

@@ -126,6 +126,18 @@ fn programs_read_a_state() {
 }
 
 #[test]
+fn a_state_is_shown_as_terraform_shows_it() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/state");
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+    let json = |file: &str| serde_json::from_str::<serde_json::Value>(&read(file)).unwrap();
+    let state = crate::reader::read_state(&json("state.json"), &json("schema.json"));
+    let text = written(|out| views::state_text::write_state(&state, Colour::Plain, out));
+    assert_eq!(text, read("state.txt"));
+    let text = written(|out| views::state_json::write_state(&state, out));
+    assert_eq!(text, read("state.json"));
+}
+
+#[test]
 fn an_empty_state_has_no_values() {
     let state = ShownState::default();
     let text = written(|out| views::state_json::write_state(&state, out));
