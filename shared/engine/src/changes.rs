@@ -1,13 +1,15 @@
 //! What a plan proposes to change.
 
 use crate::object::DeposedKey;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance};
 use values::{Path, Value};
 
 /// What is to be done with an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Nothing.
     NoOp,
@@ -49,7 +51,8 @@ impl Action {
 
 /// Why an action was chosen, where it is not plain from the change itself. Names as in Terraform's
 /// `action_reason`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ActionReason {
     /// The object is tainted.
     ReplaceBecauseTainted,

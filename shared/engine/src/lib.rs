@@ -1,9 +1,36 @@
 //! The engine: from configuration, records and providers to a plan, and from a plan to changes.
 
+mod applying;
 pub mod changes;
+mod context;
+mod environment;
+mod evaluation;
+mod graph;
+pub mod clock;
+pub mod estate;
+pub mod existing_state;
 pub mod hooks;
+pub mod identifiers;
 pub mod object;
+mod object_change;
+mod object_codec;
 pub mod plan;
+mod planning;
+mod provider_diagnostics;
+mod provider_pool;
+pub mod random;
+pub mod record;
 pub mod recorder;
+pub mod saved_plan;
+pub mod stages;
 pub mod state;
+mod stop;
+pub mod transaction;
 pub mod verdict;
+mod vertex;
+
+pub use applying::Applied;
+pub use context::{Context, Variables};
+pub use environment::Environment;
+pub use planning::PlanOptions;
+pub use stop::{Stop, StopLevel};

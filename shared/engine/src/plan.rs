@@ -44,6 +44,23 @@ pub struct Plan {
     pub complete: bool,
 }
 
+impl Plan {
+    /// A plan that was not made.
+    pub(crate) fn empty(mode: PlanMode, timestamp: i64, previous: Arc<State>) -> Plan {
+        Plan {
+            mode,
+            timestamp,
+            variables: BTreeMap::new(),
+            changes: Changes::default(),
+            drift: Vec::new(),
+            previous,
+            refreshed: BTreeMap::new(),
+            schemas: Schemas::default(),
+            complete: false,
+        }
+    }
+}
+
 /// What a read of the world gave for one instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefreshedInstance {

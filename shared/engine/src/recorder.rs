@@ -31,6 +31,15 @@ pub trait Recorder: Send + Sync {
         action: Action,
     ) -> Result<(), RecordError>;
 
+    /// An object is recorded at `address` from now on, and at `from` no more. Killed half way, it
+    /// leaves records in which the object is recorded once.
+    async fn write_moved(
+        &self,
+        from: &ResourceInstance,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError>;
+
     /// What the instance consists of from now on; neither current nor deposed objects: it is gone.
     /// When this returns, the record is durable. `state.version` and `state.revision` are ignored:
     /// the recorder knows which version it wrote or read last.
@@ -40,9 +49,15 @@ pub trait Recorder: Send + Sync {
         state: &InstanceState,
     ) -> Result<(), RecordError>;
 
-    /// The values of all root outputs from now on; those not named are gone.
-    async fn write_outputs(
+    /// What a read of the world, or the configuration alone, says of an instance that no action
+    /// changes: written from the version that the plan read, keeping the revision. A conflict is
+    /// ignored, since whoever wrote meanwhile knows better.
+    async fn refresh(
         &self,
-        outputs: &BTreeMap<Arc<str>, Value>,
+        address: &ResourceInstance,
+        state: &InstanceState,
     ) -> Result<(), RecordError>;
+
+    /// The values of all root outputs from now on; those not named are gone.
+    async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError>;
 }

@@ -1,9 +1,10 @@
 //! Verdicts: what the stages of a saved plan came to, as data.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// One named check of a saved plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Did the records hold still while planning?
@@ -23,7 +24,7 @@ pub enum Stage {
 }
 
 /// What one check came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// As planned.
@@ -37,7 +38,7 @@ pub enum Outcome {
 }
 
 /// What kind of rejection, for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectCode {
     /// Recorded state moved.
@@ -53,31 +54,31 @@ pub enum RejectCode {
 }
 
 /// The verdict of one stage on one thing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Which check.
     pub stage: Stage,
     /// What it came to.
     pub outcome: Outcome,
     /// What kind of rejection.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<RejectCode>,
     /// What was compared, and what was found, in a sentence.
     pub message: String,
     /// The instance or output concerned.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// The attribute concerned.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What the plan rests on; masked where sensitive.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<String>,
     /// What was found; masked where sensitive.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
     /// The command or edit that mends it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
@@ -95,5 +96,78 @@ impl Verdict {
             actual: None,
             remedy: None,
         }
+    }
+}
+
+impl Verdict {
+    /// A rejection.
+    pub fn reject(stage: Stage, code: RejectCode, message: impl Into<String>) -> Verdict {
+        Verdict { code: Some(code), ..Verdict::new(stage, Outcome::Reject, message) }
+    }
+    /// On this instance or output.
+    #[must_use]
+    pub fn on(mut self, address: impl fmt::Display) -> Verdict {
+        self.address = Some(address.to_string());
+        self
+    }
+    /// With what the plan rests on and what was found.
+    #[must_use]
+    pub fn compared(mut self, planned: impl fmt::Display, actual: impl fmt::Display) -> Verdict {
+        self.planned = Some(planned.to_string());
+        self.actual = Some(actual.to_string());
+        self
+    }
+    /// With the command or edit that mends it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Verdict {
+        self.remedy = Some(remedy.into());
+        self
+    }
+    /// Whether the plan must not be applied.
+    pub fn is_reject(&self) -> bool {
+        self.outcome == Outcome::Reject
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Snapshot => "snapshot",
+            Stage::Authenticity => "authenticity",
+            Stage::Lineage => "lineage",
+            Stage::Serial => "serial",
+            Stage::Records => "records",
+            Stage::Resources => "resources",
+            Stage::Upstream => "upstream",
+        })
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Outcome::Pass => "pass",
+            Outcome::NotChecked => "not checked",
+            Outcome::Warn => "warn",
+            Outcome::Reject => "reject",
+        })
+    }
+}
+
+/// One line: `records: reject: …`, with address, attribute and remedy.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: ", self.stage, self.outcome)?;
+        if let Some(address) = &self.address {
+            write!(f, "{address}{}: ", self.path.as_deref().unwrap_or_default())?;
+        }
+        f.write_str(&self.message)?;
+        if let (Some(planned), Some(actual)) = (&self.planned, &self.actual) {
+            write!(f, " (planned {planned}, found {actual})")?;
+        }
+        if let Some(remedy) = &self.remedy {
+            write!(f, "; {remedy}")?;
+        }
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ pub mod json;
 mod marks;
 pub mod msgpack;
 mod number;
+mod operations;
 mod path;
 mod quote;
 mod refine;
@@ -23,6 +24,7 @@ mod value;
 
 pub use marks::Marks;
 pub use number::{Number, NumberFormat};
+pub use operations::{ElementsIter, OperationError};
 pub use path::{Path, PathStep};
 pub use refine::{Contradiction, Refiner};
 pub use types::{ObjectType, Type};

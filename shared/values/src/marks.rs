@@ -21,6 +21,11 @@ impl Marks {
     pub const fn union(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
     }
+    /// The marks that both have.
+    #[must_use]
+    pub const fn intersection(self, other: Marks) -> Marks {
+        Marks(self.0 & other.0)
+    }
     /// The marks of this set that are not in `other`.
     #[must_use]
     pub const fn without(self, other: Marks) -> Marks {

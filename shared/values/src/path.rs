@@ -79,7 +79,7 @@ impl fmt::Display for PathStep {
         match self {
             PathStep::Attribute(n) => write!(f, ".{n}"),
             PathStep::Index(i) => write!(f, "[{i}]"),
-            PathStep::Key(k) => write!(f, "[{k:?}]"),
+            PathStep::Key(k) => write!(f, "[{}]", crate::quote::quoted(k)),
             PathStep::Element(_) => f.write_str("[...]"),
         }
     }

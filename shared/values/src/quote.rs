@@ -26,3 +26,15 @@ pub(crate) fn quoted(s: &str) -> String {
 fn is_printable(c: char) -> bool {
     c == '\'' || unicode_normalization::char::is_combining_mark(c) || c.escape_debug().len() == 1
 }
+
+/// A character in single quotes, as Terraform's messages write it.
+pub(crate) fn quoted_char(c: char) -> String {
+    match c {
+        '\'' => "'\\''".into(),
+        '"' => "'\"'".into(),
+        c => {
+            let text = quoted(&c.to_string());
+            format!("'{}'", &text[1..text.len() - 1])
+        }
+    }
+}

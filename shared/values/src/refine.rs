@@ -71,7 +71,7 @@ impl Refiner {
             true if !old.inclusive => *value > old.value,
             _ => *value >= old.value,
         });
-        if narrower && !(value.is_infinite() && value.is_negative()) {
+        if narrower && *value != Number::infinity(true) {
             self.known.number_min = Some(Bound { value: value.clone(), inclusive });
         }
         self.check_bounds();
@@ -86,7 +86,7 @@ impl Refiner {
             true if !old.inclusive => *value < old.value,
             _ => *value <= old.value,
         });
-        if narrower && !(value.is_infinite() && !value.is_negative()) {
+        if narrower && *value != Number::infinity(false) {
             self.known.number_max = Some(Bound { value: value.clone(), inclusive });
         }
         self.check_bounds();

@@ -1,10 +1,13 @@
+use crate::stack::deep;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// A type of the Terraform language, or a type constraint (which may contain [`Type::Dynamic`] and
 /// optional object attributes).
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone)]
 pub enum Type {
     /// `any`: a type not known yet, or any type where it stands in a constraint.
     Dynamic,
@@ -35,7 +38,65 @@ pub struct ObjectType {
     pub optional: BTreeSet<Arc<str>>,
 }
 
+impl PartialEq for Type {
+    fn eq(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Type::List(a), Type::List(b))
+            | (Type::Set(a), Type::Set(b))
+            | (Type::Map(a), Type::Map(b)) => Arc::ptr_eq(a, b) || deep(|| **a == **b),
+            (Type::Tuple(a), Type::Tuple(b)) => Arc::ptr_eq(a, b) || deep(|| **a == **b),
+            (Type::Object(a), Type::Object(b)) => Arc::ptr_eq(a, b) || deep(|| **a == **b),
+            _ => self.rank() == other.rank() && self.rank() < FIRST_COMPOUND,
+        }
+    }
+}
+impl Eq for Type {}
+impl PartialOrd for Type {
+    fn partial_cmp(&self, other: &Type) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Type {
+    fn cmp(&self, other: &Type) -> Ordering {
+        match (self, other) {
+            (Type::List(a), Type::List(b))
+            | (Type::Set(a), Type::Set(b))
+            | (Type::Map(a), Type::Map(b)) => deep(|| a.cmp(b)),
+            (Type::Tuple(a), Type::Tuple(b)) => deep(|| a.cmp(b)),
+            (Type::Object(a), Type::Object(b)) => deep(|| a.cmp(b)),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+impl Hash for Type {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.rank().hash(state);
+        match self {
+            Type::Dynamic | Type::Bool | Type::Number | Type::String => {}
+            Type::List(t) | Type::Set(t) | Type::Map(t) => deep(|| t.hash(state)),
+            Type::Tuple(ts) => deep(|| ts.hash(state)),
+            Type::Object(o) => deep(|| o.hash(state)),
+        }
+    }
+}
+
+/// Rank of the first type that is made of others.
+const FIRST_COMPOUND: u8 = 4;
+
 impl Type {
+    fn rank(&self) -> u8 {
+        match self {
+            Type::Dynamic => 0,
+            Type::Bool => 1,
+            Type::Number => 2,
+            Type::String => 3,
+            Type::List(_) => FIRST_COMPOUND,
+            Type::Set(_) => 5,
+            Type::Map(_) => 6,
+            Type::Tuple(_) => 7,
+            Type::Object(_) => 8,
+        }
+    }
     /// `list(element)`
     pub fn list(element: Type) -> Type {
         Type::List(Arc::new(element))
@@ -92,19 +153,19 @@ impl Type {
     }
     /// Whether [`Type::Dynamic`] stands anywhere inside.
     pub fn has_dynamic(&self) -> bool {
-        match self {
+        deep(|| match self {
             Type::Dynamic => true,
             Type::Bool | Type::Number | Type::String => false,
             Type::List(t) | Type::Set(t) | Type::Map(t) => t.has_dynamic(),
             Type::Tuple(ts) => ts.iter().any(Type::has_dynamic),
             Type::Object(o) => o.attributes.values().any(Type::has_dynamic),
-        }
+        })
     }
     /// The same type with every object attribute required: the type of values that were converted
     /// to this constraint.
     #[must_use]
     pub fn without_optional(&self) -> Type {
-        match self {
+        deep(|| match self {
             Type::Dynamic | Type::Bool | Type::Number | Type::String => self.clone(),
             Type::List(t) => Type::list(t.without_optional()),
             Type::Set(t) => Type::set(t.without_optional()),
@@ -115,7 +176,7 @@ impl Type {
             Type::Object(o) => {
                 Type::object(o.attributes.iter().map(|(k, t)| (k.clone(), t.without_optional())))
             }
-        }
+        })
     }
     /// The name that Terraform's messages use: "string", "list of string", "object", "tuple",
     /// "dynamic".
@@ -129,7 +190,7 @@ impl Type {
     fn name_with(&self, constraint: bool) -> String {
         let of = |kind: &str, t: &Type| match (t, constraint) {
             (Type::Dynamic, true) => format!("{kind} of any single type"),
-            _ => format!("{kind} of {}", t.name_with(constraint)),
+            _ => format!("{kind} of {}", deep(|| t.name_with(constraint))),
         };
         match self {
             Type::Dynamic if constraint => "any type".into(),
@@ -149,7 +210,7 @@ impl Type {
 /// Terraform's type-constraint syntax, as in `variable` blocks.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        deep(|| match self {
             Type::Dynamic => f.write_str("any"),
             Type::Bool => f.write_str("bool"),
             Type::Number => f.write_str("number"),
@@ -180,7 +241,7 @@ impl fmt::Display for Type {
                 }
                 f.write_str("})")
             }
-        }
+        })
     }
 }
 

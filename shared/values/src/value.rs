@@ -1,3 +1,4 @@
+use crate::stack::deep;
 use crate::{Marks, Number, Path, PathStep, Type};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,14 +43,24 @@ pub enum Kind {
 }
 
 /// The elements of a collection, with a summary of what they hold.
-pub struct Elements<C> {
+pub struct Elements<C: Default> {
     items: C,
     wholly_known: bool,
     marks: Marks,
     ty: OnceLock<Type>,
 }
 
-impl<C> Deref for Elements<C> {
+/// Gives up what it holds one level at a time, whatever the depth.
+impl<C: Default> Drop for Elements<C> {
+    fn drop(&mut self) {
+        // The type first: while the elements still share the types inside it, giving it up goes one
+        // level down and no further.
+        self.ty.take();
+        deep(|| drop(std::mem::take(&mut self.items)));
+    }
+}
+
+impl<C: Default> Deref for Elements<C> {
     type Target = C;
     fn deref(&self) -> &C {
         &self.items
@@ -240,7 +251,7 @@ impl Value {
         if self.deep_marks().is_empty() {
             return self.clone();
         }
-        self.map_children(&mut |_, v| v.unmark_deep()).unmark()
+        deep(|| self.map_children(&mut |_, v| v.unmark_deep()).unmark())
     }
     /// Every marked value in it, itself included, with the path to it and its own marks.
     pub fn marked_paths(&self) -> Vec<(Path, Marks)> {
@@ -251,7 +262,7 @@ impl Value {
             if !v.marks.is_empty() {
                 out.push((path.clone(), v.marks));
             }
-            v.for_each_child(|step, c| walk(c, &path.child(step), out));
+            deep(|| v.for_each_child(|step, c| walk(c, &path.child(step), out)));
         }
         let mut out = Vec::new();
         walk(self, &Path::root(), &mut out);
@@ -261,19 +272,29 @@ impl Value {
     /// unknown or null value are put onto that.
     #[must_use]
     pub fn mark_paths<'a>(&self, paths: impl IntoIterator<Item = (&'a Path, Marks)>) -> Value {
-        paths.into_iter().fold(self.clone(), |v, (p, m)| v.mark_at(&p.0, m))
+        self.mark_all(paths.into_iter().map(|(p, m)| (p.0.as_slice(), m)).collect())
     }
-    fn mark_at(&self, steps: &[PathStep], marks: Marks) -> Value {
-        let Some((first, rest)) = steps.split_first() else {
-            return self.clone().with_marks(marks);
-        };
-        match &self.kind {
-            Kind::Set(..) => self.clone().with_marks(marks),
-            _ => self.map_children(&mut |step, v| match step == *first {
-                true => v.mark_at(rest, marks),
-                false => v.clone(),
-            }),
+    fn mark_all(&self, paths: Vec<(&[PathStep], Marks)>) -> Value {
+        let mut own = Marks::NONE;
+        let mut below: BTreeMap<&PathStep, Vec<(&[PathStep], Marks)>> = BTreeMap::new();
+        for (path, marks) in paths {
+            match (path.split_first(), &self.kind) {
+                (None, _) | (_, Kind::Set(..) | Kind::Null(_) | Kind::Unknown(..)) => {
+                    own = own | marks;
+                }
+                (Some((first, rest)), _) => below.entry(first).or_default().push((rest, marks)),
+            }
         }
+        if below.is_empty() {
+            return self.clone().with_marks(own);
+        }
+        deep(|| {
+            self.map_children(&mut |step, v| match below.remove::<PathStep>(&step) {
+                Some(paths) => v.mark_all(paths),
+                None => v.clone(),
+            })
+        })
+        .with_marks(own)
     }
 
     /// Its type. Constant time but for the first call on an object or tuple.
@@ -286,14 +307,14 @@ impl Value {
             Kind::List(t, e) => e.ty.get_or_init(|| Type::list(t.clone())).clone(),
             Kind::Set(t, e) => e.ty.get_or_init(|| Type::set(t.clone())).clone(),
             Kind::Map(t, e) => e.ty.get_or_init(|| Type::map(t.clone())).clone(),
-            Kind::Tuple(e) => {
-                e.ty.get_or_init(|| Type::tuple(e.iter().map(Value::ty).collect::<Vec<_>>()))
-                    .clone()
-            }
-            Kind::Object(e) => {
-                e.ty.get_or_init(|| Type::object(e.iter().map(|(k, v)| (k.clone(), v.ty()))))
-                    .clone()
-            }
+            Kind::Tuple(e) => e
+                .ty
+                .get_or_init(|| deep(|| Type::tuple(e.iter().map(Value::ty).collect::<Vec<_>>())))
+                .clone(),
+            Kind::Object(e) => e
+                .ty
+                .get_or_init(|| deep(|| Type::object(e.iter().map(|(k, v)| (k.clone(), v.ty())))))
+                .clone(),
         }
     }
     /// Whether it is null.
@@ -490,10 +511,13 @@ impl PartialOrd for Kind {
 impl Ord for Kind {
     fn cmp(&self, other: &Kind) -> std::cmp::Ordering {
         use Kind::*;
-        fn shared<C: Ord>(a: &Arc<Elements<C>>, b: &Arc<Elements<C>>) -> std::cmp::Ordering {
+        fn shared<C: Ord + Default>(
+            a: &Arc<Elements<C>>,
+            b: &Arc<Elements<C>>,
+        ) -> std::cmp::Ordering {
             match Arc::ptr_eq(a, b) {
                 true => std::cmp::Ordering::Equal,
-                false => a.items.cmp(&b.items),
+                false => deep(|| a.items.cmp(&b.items)),
             }
         }
         match (self, other) {
@@ -523,14 +547,14 @@ impl Hash for Kind {
             Kind::String(s) => s.hash(state),
             Kind::List(t, e) | Kind::Set(t, e) => {
                 t.hash(state);
-                e.items.hash(state);
+                deep(|| e.items.hash(state));
             }
             Kind::Map(t, e) => {
                 t.hash(state);
-                e.items.hash(state);
+                deep(|| e.items.hash(state));
             }
-            Kind::Tuple(e) => e.items.hash(state),
-            Kind::Object(e) => e.items.hash(state),
+            Kind::Tuple(e) => deep(|| e.items.hash(state)),
+            Kind::Object(e) => deep(|| e.items.hash(state)),
         }
     }
 }

@@ -212,13 +212,13 @@ impl Expression {
             ExpressionKind::Tuple(_) | ExpressionKind::Object(_) => {
                 Span { end: (self.span.start + 1).min(self.span.end), ..self.span }
             }
+            ExpressionKind::Parentheses(inner) => inner.start_span(),
             ExpressionKind::ForTuple(expression) => expression.open_span,
             ExpressionKind::ForObject(expression) => expression.open_span,
             ExpressionKind::Literal(_)
             | ExpressionKind::ScopeTraversal(_)
             | ExpressionKind::RelativeTraversal(_)
             | ExpressionKind::TemplateWrap(_)
-            | ExpressionKind::Parentheses(_)
             | ExpressionKind::SplatItem
             | ExpressionKind::Invalid => self.span,
         })

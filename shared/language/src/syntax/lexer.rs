@@ -581,9 +581,12 @@ impl<'t> Lexer<'t> {
         self.token(TokenKind::StringLiteral, start, end)
     }
 
+    /// A carriage return alone or a sign at the end: in a bare template all that follows is text.
     fn literal_rest(&mut self, bare: bool, start: usize) -> Token {
         if bare && self.modes.len() == 1 {
-            return self.token(TokenKind::StringLiteral, start, self.text.len());
+            let rest = self.text.get(start..).unwrap_or_default();
+            let valid = rest.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+            return self.token(TokenKind::StringLiteral, start, start + valid);
         }
         self.invalid_rest(start)
     }

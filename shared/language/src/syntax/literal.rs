@@ -5,28 +5,57 @@ use std::sync::Arc;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// A text in double quotes, with what cannot stand in quotes escaped.
+/// A text in double quotes, with what is not printable escaped as Go does, since diagnostics quote
+/// names that way.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for character in text.chars() {
+        let code = u32::from(character);
         match character {
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            '\0'..='\u{1f}' | '\u{7f}' => {
-                quoted.push_str(&format!("\\x{:02x}", u32::from(character)))
-            }
-            '\u{80}'..='\u{9f}' | '\u{feff}' => {
-                quoted.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            _ => quoted.push(character),
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{b}' => quoted.push_str("\\v"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\0'..='\u{1f}' | '\u{7f}' => quoted.push_str(&format!("\\x{code:02x}")),
+            _ if is_printable(character) => quoted.push(character),
+            _ if code <= 0xffff => quoted.push_str(&format!("\\u{code:04x}")),
+            _ => quoted.push_str(&format!("\\U{code:08x}")),
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// Whether a character is neither a control, format or private character nor a blank other than
+/// the space.
+fn is_printable(character: char) -> bool {
+    !matches!(
+        character,
+        '\0'..='\u{1f}'
+            | '\u{7f}'..='\u{a0}'
+            | '\u{ad}'
+            | '\u{600}'..='\u{605}'
+            | '\u{61c}'
+            | '\u{6dd}'
+            | '\u{70f}'
+            | '\u{1680}'
+            | '\u{180e}'
+            | '\u{2000}'..='\u{200f}'
+            | '\u{2028}'..='\u{202f}'
+            | '\u{205f}'..='\u{206f}'
+            | '\u{3000}'
+            | '\u{e000}'..='\u{f8ff}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e00ff}'
+            | '\u{f0000}'..='\u{10ffff}'
+    )
 }
 
 /// The text in Unicode normal form C, in which strings are compared.

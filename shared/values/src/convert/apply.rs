@@ -312,3 +312,23 @@ fn map_to_object(
     }
     Ok(Value::object(out))
 }
+
+/// Elements that were read for a collection whose element type is open (in part): their common type,
+/// and the elements as that; `None` where they have none.
+pub(crate) fn settle_elements<'a>(
+    declared: &Type,
+    items: impl Iterator<Item = &'a mut Value>,
+) -> Option<Type> {
+    if !declared.has_dynamic() {
+        return Some(declared.without_optional());
+    }
+    let mut items: Vec<&mut Value> = items.collect();
+    if items.is_empty() {
+        return Some(declared.without_optional());
+    }
+    let common = common_type(items.iter().map(|v| &**v))?;
+    for item in &mut items {
+        **item = typed((**item).clone(), &common);
+    }
+    Some(common)
+}

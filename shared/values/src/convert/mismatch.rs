@@ -10,8 +10,8 @@ impl ConversionError {
     }
 }
 
-/// Why `value`'s type does not fit `want`, in Terraform's words ("string required, but have
-/// number").
+/// Why `value`'s type does not fit `want`, in Terraform's words ("string required", "element 1:
+/// attribute \"a\" is required").
 pub fn mismatch_message(got: &Type, want: &Type) -> String {
     deep(|| match (got, want) {
         (Type::Object(_), Type::Object(_)) => objects(got, want),
@@ -42,23 +42,12 @@ pub fn mismatch_message(got: &Type, want: &Type) -> String {
         }
         (Type::Tuple(_) | Type::Object(_), _) if want.is_collection() => required(want),
         _ if got.is_collection() && want.is_collection() => required(want),
-        _ if clearly_different(got, want) => {
-            format!("{} required, but have {}", want.friendly_name(), got.friendly_name())
-        }
         _ => required(want),
     })
 }
 
 fn required(want: &Type) -> String {
     format!("{} required", want.friendly_constraint_name())
-}
-
-/// Whether naming both types says it better than naming the wanted one.
-fn clearly_different(got: &Type, want: &Type) -> bool {
-    got.is_primitive() != want.is_primitive()
-        || *want == Type::String
-        || matches!((want, got), (Type::Bool, Type::Number) | (Type::Number, Type::Bool))
-        || matches!((got, want), (Type::Tuple(_), Type::Object(_)))
 }
 
 fn elements<'a>(items: impl Iterator<Item = (String, &'a Type)>, want: &Type) -> String {

@@ -7,6 +7,7 @@ pub(crate) mod set_order;
 mod unify;
 mod unknown;
 
+pub(crate) use apply::settle_elements;
 pub use mismatch::mismatch_message;
 pub use unify::{Unified, unify, unify_safe, unify_with};
 

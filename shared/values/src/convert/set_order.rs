@@ -104,3 +104,8 @@ fn append_sequence<'a>(
     }
     out.push(brackets[1]);
 }
+
+/// Whether a set has a wholly known element.
+pub(crate) fn contains(items: &[Value], element: &Value) -> bool {
+    element.is_wholly_known() && items.iter().any(|v| same(v, element))
+}

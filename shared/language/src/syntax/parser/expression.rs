@@ -133,9 +133,7 @@ impl Parser<'_> {
                 };
                 Expression { kind, span }
             }
-            TokenKind::OpenQuote | TokenKind::OpenHeredoc => {
-                self.nested(Self::refused_expression, Self::delimited_template)
-            }
+            TokenKind::OpenQuote | TokenKind::OpenHeredoc => self.delimited_template(),
             TokenKind::Minus => self.unary(UnaryOperator::Negate),
             TokenKind::Not => self.unary(UnaryOperator::Not),
             TokenKind::OpenBracket => self.tuple(),

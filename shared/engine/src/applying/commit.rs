@@ -1,0 +1,120 @@
+//! The end of an apply: outputs, and what was learned about instances that nothing changed.
+
+use super::ApplyWalk;
+use super::instance_records::stored;
+use crate::evaluation::Named;
+use crate::object_codec::resource_schema;
+use crate::plan::PlanMode;
+use crate::state::InstanceState;
+use language::diagnostics::Diagnostic;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use values::Value;
+use values::address::{ModuleInstance, ResourceInstance, ResourceMode};
+
+/// Writes refreshed values and outputs; the outputs, where they could be evaluated.
+pub(crate) async fn commit(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
+    write_refreshed(walk).await;
+    let outputs = outputs(walk)?;
+    if let Err(e) = walk.recorder.write_outputs(&outputs).await {
+        walk.context.report([Diagnostic::error(e.summary, e.detail)]);
+    }
+    Some(outputs)
+}
+
+/// The root outputs. What failed to evaluate keeps its recorded value: its dependencies failed.
+fn outputs(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
+    let root = &walk.context.configuration.root.module;
+    let mut outputs = BTreeMap::new();
+    if walk.plan.mode == PlanMode::Destroy {
+        // What could not be deleted may still be looked up by its outputs.
+        return match walk.context.stop.is_stopping() {
+            true => None,
+            false => Some(outputs),
+        };
+    }
+    for name in root.outputs.keys() {
+        let module = ModuleInstance::root();
+        let now = walk.context.working.named(&module, Named::Output(name.clone()));
+        let recorded = || walk.plan.previous.outputs.get(name).map(|o| o.value.clone());
+        match now.filter(Value::is_wholly_known).or_else(recorded) {
+            Some(value) if !value.is_null() => {
+                outputs.insert(name.clone(), value);
+            }
+            _ => {}
+        }
+    }
+    Some(outputs)
+}
+
+async fn write_refreshed(walk: &ApplyWalk) {
+    let recorded_data = walk
+        .plan
+        .previous
+        .instances
+        .keys()
+        .filter(|a| a.resource.mode == ResourceMode::Data && !walk.plan.refreshed.contains_key(a));
+    // A data source that nothing reads any more leaves nothing behind in the world.
+    for address in recorded_data {
+        if !walk.records.is_touched(address) {
+            refresh(walk, address, InstanceState::default()).await;
+        }
+    }
+    for (address, refreshed) in &walk.plan.refreshed {
+        if walk.records.is_touched(address) {
+            continue;
+        }
+        let recorded = walk.plan.previous.instances.get(address);
+        let Some(schema) = schema(walk, address, &refreshed.provider.provider) else { continue };
+        let change = walk.change(address);
+        let mut state = InstanceState::default();
+        let mut encoded = true;
+        if let Some(object) = &refreshed.current {
+            let mut object = object.clone();
+            if let Some(change) = change.filter(|c| !c.after.is_null()) {
+                object.dependencies = change.dependencies.clone();
+                object.create_before_destroy = change.create_before_destroy;
+            }
+            if let Some(block) = walk.context.configuration.resource(&address.config()) {
+                object.prevent_destroy = block.lifecycle.prevent_destroy == Some(true);
+            }
+            match stored(&refreshed.provider, &schema, &object) {
+                Ok(object) => state.current = Some(object),
+                Err(_) => encoded = false,
+            }
+        }
+        for (key, object) in &refreshed.deposed {
+            match stored(&refreshed.provider, &schema, object) {
+                Ok(object) => {
+                    state.deposed.insert(key.clone(), object);
+                }
+                Err(_) => encoded = false,
+            }
+        }
+        let same = recorded
+            .is_some_and(|r| r.current == state.current && r.deposed == state.deposed);
+        if encoded && !same {
+            refresh(walk, address, state).await;
+        }
+    }
+}
+
+async fn refresh(walk: &ApplyWalk, address: &ResourceInstance, state: InstanceState) {
+    if let Err(e) = walk.recorder.refresh(address, &state).await {
+        walk.context.report([Diagnostic::error(e.summary, e.detail)]);
+    }
+}
+
+fn schema(
+    walk: &ApplyWalk,
+    address: &ResourceInstance,
+    provider: &values::address::ProviderAddress,
+) -> Option<providers::TypedSchema> {
+    if let Some(schemas) = walk.context.pool.schema(provider) {
+        let ty = &address.resource.ty;
+        return resource_schema(&schemas, address.resource.mode, ty).cloned();
+    }
+    // A provider that this apply did not need: the plan carries the schema.
+    let schema = walk.plan.schemas.get(provider, address.resource.mode, &address.resource.ty)?;
+    Some(providers::TypedSchema::from((**schema).clone()))
+}

@@ -1,0 +1,257 @@
+//! The graph of an apply: changes in the order of what refers to what, deletions in the opposite
+//! order, and both around replacements.
+
+use crate::changes::{Action, ResourceInstanceChange};
+use crate::evaluation::EvalContext;
+use crate::graph::{Graph, VertexId};
+use crate::object::DeposedKey;
+use crate::plan::{Plan, PlanMode};
+use crate::vertex::{ConfigurationEdges, Replaced, Vertex};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use values::address::{
+    AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance,
+};
+
+/// The graph, and the keys under which replaced objects wait for their deletion.
+pub(crate) struct ApplyGraph {
+    pub(crate) graph: Graph<Vertex>,
+    pub(crate) deposed: HashMap<ResourceInstance, DeposedKey>,
+}
+
+/// What is changed and deleted of one resource in one module instance.
+#[derive(Default)]
+struct Members {
+    changes: Vec<VertexId>,
+    /// With whether the replacement comes first.
+    deletions: Vec<(VertexId, Replaced)>,
+    /// What its recorded objects referred to.
+    recorded_dependencies: BTreeSet<ConfigResource>,
+    provider: Option<ProviderConfigAddress>,
+}
+
+pub(crate) fn build(context: &EvalContext, plan: &Plan) -> ApplyGraph {
+    let configuration = &*context.configuration;
+    let mut graph = Graph::new();
+    let mut edges = ConfigurationEdges { configuration, graph: &mut graph };
+    let destroying = plan.mode == PlanMode::Destroy;
+    edges.add_named_values();
+    let changed: BTreeSet<ConfigResource> = plan
+        .changes
+        .resources
+        .iter()
+        .filter(|change| is_change(change.action))
+        .map(|change| change.address.config())
+        .collect();
+    for node in configuration.modules() {
+        for resource in node.module.resources.keys() {
+            let resource = resource.in_module(&node.path);
+            let whole = edges.graph.add(Vertex::Resource(resource.clone()));
+            let expansion = edges.graph.add(Vertex::Expansion(resource.clone()));
+            edges.graph.connect(whole, expansion);
+            let module = edges.module_vertex(&node.path);
+            edges.after(expansion, module);
+            // What does not change needs no evaluation: its values are the plan's.
+            if changed.contains(&resource) {
+                edges.add_resource_edges(expansion, &resource);
+                if let Some(address) = configuration.provider_for(&resource) {
+                    let provider = edges.add_provider(&address);
+                    edges.graph.connect(expansion, provider);
+                }
+            }
+        }
+    }
+    let mut members = BTreeMap::<AbsoluteResource, Members>::new();
+    let mut deposed = HashMap::new();
+    for change in &plan.changes.resources {
+        if change.action == Action::NoOp {
+            continue;
+        }
+        let entry = members.entry(change.address.containing()).or_default();
+        entry.provider = Some(change.provider.clone());
+        let recorded = plan.previous.instances.get(&change.address);
+        for object in recorded.iter().flat_map(|i| i.current.iter().chain(i.deposed.values())) {
+            entry.recorded_dependencies.extend(object.dependencies.iter().cloned());
+        }
+        let key = (change.action == Action::CreateThenDelete).then(|| {
+            let mut bytes = [0; 4];
+            context.environment.random.fill(&mut bytes);
+            DeposedKey::new(bytes)
+        });
+        add_change(&mut edges, change, key.clone(), entry);
+        if let Some(key) = key {
+            deposed.insert(change.address.clone(), key);
+        }
+    }
+    let closure = dependency_closure(plan, &members);
+    order_deletions(&mut graph, &members, &closure);
+    for (resource, group) in &members {
+        let whole = Vertex::Resource(resource.config());
+        if let Some(whole) = graph.id(&whole) {
+            for change in &group.changes {
+                graph.connect(whole, *change);
+            }
+        }
+    }
+    let wanted: Vec<VertexId> = graph
+        .ids()
+        .filter(|id| match graph.vertex(*id) {
+            Vertex::Change(_) | Vertex::Destroy(..) => true,
+            Vertex::Output(module, _) => module.is_root() && !destroying,
+            _ => false,
+        })
+        .collect();
+    let keep = graph.reachable(wanted);
+    ApplyGraph { graph: graph.retain(&keep), deposed }
+}
+
+fn is_change(action: Action) -> bool {
+    !matches!(action, Action::NoOp | Action::Delete | Action::Forget)
+}
+
+fn add_change(
+    edges: &mut ConfigurationEdges<'_>,
+    change: &ResourceInstanceChange,
+    key: Option<DeposedKey>,
+    group: &mut Members,
+) {
+    let address = &change.address;
+    let changed = is_change(change.action).then(|| {
+        let id = edges.graph.add(Vertex::Change(address.clone()));
+        let expansion = edges.graph.add(Vertex::Expansion(address.config()));
+        edges.graph.connect(id, expansion);
+        group.changes.push(id);
+        id
+    });
+    if matches!(change.action, Action::Create | Action::Update | Action::Read | Action::NoOp) {
+        return;
+    }
+    let object = key.or_else(|| change.deposed.clone());
+    let deletion = edges.graph.add(Vertex::Destroy(address.clone(), object));
+    let provider = edges.add_provider(&change.provider);
+    edges.graph.connect(deletion, provider);
+    let first = match change.action {
+        Action::CreateThenDelete => Replaced::Before,
+        Action::Delete if change.create_before_destroy => Replaced::Before,
+        _ => Replaced::After,
+    };
+    group.deletions.push((deletion, first));
+    if let Some(changed) = changed {
+        match change.action {
+            Action::CreateThenDelete => edges.graph.connect(deletion, changed),
+            _ => edges.graph.connect(changed, deletion),
+        }
+    }
+}
+
+/// For each resource with members, the resources with members that its recorded objects depend on,
+/// directly or through resources without.
+fn dependency_closure(
+    plan: &Plan,
+    members: &BTreeMap<AbsoluteResource, Members>,
+) -> BTreeMap<AbsoluteResource, BTreeSet<ConfigResource>> {
+    let mut direct = HashMap::<ConfigResource, BTreeSet<ConfigResource>>::new();
+    for (address, instance) in &plan.previous.instances {
+        let entry = direct.entry(address.config()).or_default();
+        for object in instance.current.iter().chain(instance.deposed.values()) {
+            entry.extend(object.dependencies.iter().cloned());
+        }
+    }
+    let with_members: BTreeSet<ConfigResource> = members.keys().map(|r| r.config()).collect();
+    members
+        .iter()
+        .map(|(resource, group)| {
+            let own = resource.config();
+            let mut seen = BTreeSet::new();
+            let mut found = BTreeSet::new();
+            let mut pending: Vec<&ConfigResource> = group.recorded_dependencies.iter().collect();
+            while let Some(next) = pending.pop() {
+                if *next == own || !seen.insert(next) {
+                    continue;
+                }
+                // From there on, its own edges lead further.
+                match with_members.contains(next) {
+                    true => {
+                        found.insert(next.clone());
+                    }
+                    false => pending.extend(direct.get(next).into_iter().flatten()),
+                }
+            }
+            (resource.clone(), found)
+        })
+        .collect()
+}
+
+/// A dependent is deleted before what it depends on; a dependency is changed after its dependents
+/// are deleted, and before its dependents are changed. Where replacements come first, the deletion
+/// waits for the dependents to have moved over.
+fn order_deletions(
+    graph: &mut Graph<Vertex>,
+    members: &BTreeMap<AbsoluteResource, Members>,
+    closure: &BTreeMap<AbsoluteResource, BTreeSet<ConfigResource>>,
+) {
+    let mut by_config = BTreeMap::<ConfigResource, Vec<&AbsoluteResource>>::new();
+    for resource in members.keys() {
+        by_config.entry(resource.config()).or_default().push(resource);
+    }
+    for (resource, group) in members {
+        for (deletion, replaced) in &group.deletions {
+            let all = graph.add(Vertex::Destroyed(resource.clone(), *replaced));
+            graph.connect(all, *deletion);
+        }
+        if !group.changes.is_empty() {
+            let all = graph.add(Vertex::Changed(resource.clone()));
+            for change in &group.changes {
+                graph.connect(all, *change);
+            }
+        }
+    }
+    for (dependent, dependencies) in closure {
+        let Some(group) = members.get(dependent) else { continue };
+        for dependency in dependencies.iter().filter_map(|d| by_config.get(d)).flatten() {
+            if in_different_instances_of_one_module(dependent, dependency) {
+                continue;
+            }
+            let Some(other) = members.get(*dependency) else { continue };
+            let cross = group.provider != other.provider;
+            order_pair(graph, (dependent, group), (dependency, other), cross);
+        }
+    }
+}
+
+fn order_pair(
+    graph: &mut Graph<Vertex>,
+    (dependent, group): (&AbsoluteResource, &Members),
+    (dependency, other): (&AbsoluteResource, &Members),
+    cross: bool,
+) {
+    let mut wait = |from: VertexId, on: Vertex| {
+        let Some(on) = graph.id(&on) else { return };
+        // A provider whose configuration comes from what is replaced may leave no order at all:
+        // then what providers need goes first.
+        if cross && graph.reachable([on])[from.index()] {
+            return;
+        }
+        graph.connect(from, on);
+    };
+    for replaced in [Replaced::Before, Replaced::After] {
+        for (deletion, _) in &other.deletions {
+            wait(*deletion, Vertex::Destroyed(dependent.clone(), replaced));
+        }
+    }
+    for change in &group.changes {
+        wait(*change, Vertex::Destroyed(dependency.clone(), Replaced::After));
+    }
+    for (deletion, _) in other.deletions.iter().filter(|(_, r)| *r == Replaced::Before) {
+        wait(*deletion, Vertex::Changed(dependent.clone()));
+    }
+    for change in &other.changes {
+        wait(*change, Vertex::Destroyed(dependent.clone(), Replaced::After));
+    }
+    for (deletion, _) in group.deletions.iter().filter(|(_, r)| *r == Replaced::Before) {
+        wait(*deletion, Vertex::Changed(dependency.clone()));
+    }
+}
+
+fn in_different_instances_of_one_module(a: &AbsoluteResource, b: &AbsoluteResource) -> bool {
+    !a.module.is_root() && a.module.path() == b.module.path() && a.module != b.module
+}

@@ -1,0 +1,229 @@
+//! The way in: operations on one configuration, one at a time.
+
+use crate::applying::{self, Applied};
+use crate::environment::Environment;
+use crate::evaluation::{EvalContext, Operation};
+use crate::plan::{Plan, RefreshedInstance};
+use crate::planning::{self, PlanOptions};
+use crate::provider_pool::ProviderPool;
+use crate::recorder::Recorder;
+use crate::state::State;
+use crate::stop::{Stop, StopLevel};
+use jiff::Timestamp;
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::module::{Configuration, validate_module_arguments, validate_references};
+use language::variables::{InputValue, ValueSource};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use values::address::ResourceInstance;
+
+/// Values for root variables, by name.
+pub type Variables = BTreeMap<Arc<str>, InputValue>;
+
+/// Validates, plans and applies. One operation at a time: others wait.
+pub struct Context {
+    environment: Environment,
+    stop: Stop,
+    busy: Mutex<()>,
+}
+
+impl Context {
+    /// A context in these surroundings. `stop` is shared with whoever may ask to stop.
+    pub fn new(environment: Environment, stop: Stop) -> Context {
+        Context { environment, stop, busy: Mutex::new(()) }
+    }
+
+    /// Checks a configuration as far as that is possible without values for its variables, records
+    /// or the world.
+    pub async fn validate(&self, configuration: &Arc<Configuration>) -> Diagnostics {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let diagnostics =
+            self.supervise(&pool, self.checked(configuration, &Variables::new(), &pool)).await;
+        diagnostics.unwrap_or_else(interrupted)
+    }
+
+    /// Plans. After errors the plan is incomplete: it shows what could be planned and cannot be
+    /// applied.
+    pub async fn plan(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        previous: Arc<State>,
+        options: PlanOptions,
+    ) -> (Plan, Diagnostics) {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let mut diagnostics = self.checked(configuration, &variables, &pool).await;
+            let now = self.environment.clock.now();
+            if diagnostics.has_errors() {
+                let plan = Plan::empty(options.mode, now.as_second(), previous.clone());
+                return (plan, diagnostics);
+            }
+            let variables = variables.clone();
+            let context =
+                self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
+            let (plan, found) = planning::plan(context, options, previous.clone()).await;
+            diagnostics.extend(found);
+            (plan, without_repetitions(diagnostics))
+        };
+        match self.supervise(&pool, work).await {
+            Some(result) => result,
+            None => {
+                let now = self.environment.clock.now().as_second();
+                (Plan::empty(options.mode, now, previous.clone()), interrupted())
+            }
+        }
+    }
+
+    /// Applies a plan. What was done is recorded through `recorder` as it is done.
+    pub async fn apply(
+        &self,
+        configuration: &Arc<Configuration>,
+        plan: Arc<Plan>,
+        recorder: Arc<dyn Recorder>,
+    ) -> (Applied, Diagnostics) {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let context = self.planned(configuration, &plan, Operation::Apply, &pool);
+            applying::apply(context, plan.clone(), recorder).await
+        };
+        self.supervise(&pool, work).await.unwrap_or_else(|| (Applied::default(), interrupted()))
+    }
+
+    /// Reads instances from the world as planning did, for the comparison with what a plan rests
+    /// on. Instances whose provider says that they are gone have no current object.
+    pub async fn read_world(
+        &self,
+        configuration: &Arc<Configuration>,
+        plan: &Plan,
+        addresses: &BTreeSet<ResourceInstance>,
+    ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let context = self.planned(configuration, plan, Operation::Plan, &pool);
+            planning::read_world(context, plan, addresses).await
+        };
+        self.supervise(&pool, work).await.unwrap_or_else(|| (BTreeMap::new(), interrupted()))
+    }
+
+    fn pool(&self) -> Arc<ProviderPool> {
+        Arc::new(ProviderPool::new(self.environment.providers.clone()))
+    }
+
+    /// References, arguments, types, and what providers say of the configuration.
+    async fn checked(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: &Variables,
+        pool: &Arc<ProviderPool>,
+    ) -> Diagnostics {
+        let mut diagnostics = validate_references(configuration);
+        diagnostics.extend(validate_module_arguments(configuration));
+        if diagnostics.has_errors() {
+            return diagnostics;
+        }
+        let _ = variables;
+        let context = self.evaluation(
+            configuration,
+            Operation::Validate,
+            Variables::new(),
+            None,
+            pool,
+        );
+        let options = PlanOptions::default();
+        let (_, found) = planning::plan(context, options, Arc::default()).await;
+        diagnostics.extend(found);
+        without_repetitions(diagnostics)
+    }
+
+    fn planned(
+        &self,
+        configuration: &Arc<Configuration>,
+        plan: &Plan,
+        operation: Operation,
+        pool: &Arc<ProviderPool>,
+    ) -> EvalContext {
+        let given = |value: &values::Value| InputValue {
+            value: value.clone(),
+            source: ValueSource::Caller,
+        };
+        let variables = plan.variables.iter().map(|(name, v)| (name.clone(), given(v))).collect();
+        let made = Timestamp::from_second(plan.timestamp).ok();
+        self.evaluation(configuration, operation, variables, made, pool)
+    }
+
+    fn evaluation(
+        &self,
+        configuration: &Arc<Configuration>,
+        operation: Operation,
+        variables: Variables,
+        plan_timestamp: Option<Timestamp>,
+        pool: &Arc<ProviderPool>,
+    ) -> EvalContext {
+        EvalContext::new(
+            self.environment.clone(),
+            configuration.clone(),
+            operation,
+            variables,
+            plan_timestamp,
+            pool.clone(),
+            self.stop.clone(),
+        )
+    }
+
+    /// Does the work, passes a request to stop on to providers, and gives up when asked for good.
+    /// Providers are ended whatever happens.
+    async fn supervise<T>(
+        &self,
+        pool: &Arc<ProviderPool>,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let pass_on = async {
+            self.stop.reached(StopLevel::Graceful).await;
+            for hook in &self.environment.hooks {
+                hook.stopping();
+            }
+            pool.stop().await;
+            std::future::pending::<()>().await;
+        };
+        let result = tokio::select! {
+            result = work => Some(result),
+            () = self.stop.reached(StopLevel::Hard) => None,
+            () = pass_on => None,
+        };
+        pool.close().await;
+        result
+    }
+}
+
+/// Validation and planning may find the same mistake.
+fn without_repetitions(diagnostics: Diagnostics) -> Diagnostics {
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for diagnostic in diagnostics {
+        let key = (
+            diagnostic.summary.clone(),
+            diagnostic.detail.clone(),
+            diagnostic.subject,
+            diagnostic.address.clone(),
+        );
+        if seen.insert(key) {
+            kept.push(diagnostic);
+        }
+    }
+    kept.into_iter().collect()
+}
+
+fn interrupted() -> Diagnostics {
+    let error = Diagnostic::error(
+        "Operation interrupted",
+        "The operation was stopped for good before it ended. What had been done by then is recorded; provider calls in flight were abandoned, so the next plan reads again what they changed.",
+    );
+    [error].into_iter().collect()
+}

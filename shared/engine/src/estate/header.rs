@@ -1,0 +1,106 @@
+use super::{Estate, EstateError, Swapped, swap};
+use crate::identifiers::{PlanId, WriteId, hexadecimal};
+use crate::record::body::{EstateBody, FORMAT, UnknownFields, decode, encode};
+use crate::state::Lineage;
+use records::Version;
+
+/// How often others may be first before we give up.
+const ATTEMPTS: u32 = 32;
+
+/// What the estate's own record says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EstateHeader {
+    /// The estate's identity.
+    pub lineage: Lineage,
+    /// Raised when a transaction begins to write and when it ends.
+    pub serial: u64,
+    /// Transactions that have begun and not ended.
+    pub under_way: Vec<PlanId>,
+    pub(crate) version: Version,
+    pub(crate) unknown: UnknownFields,
+}
+
+impl EstateHeader {
+    fn from_body(body: EstateBody, version: Version) -> EstateHeader {
+        EstateHeader {
+            lineage: Lineage(body.lineage.into()),
+            serial: body.serial,
+            under_way: body.under_way,
+            version,
+            unknown: body.unknown,
+        }
+    }
+    fn to_body(&self, write_id: WriteId) -> EstateBody {
+        EstateBody {
+            format: FORMAT,
+            write_id,
+            lineage: self.lineage.0.to_string(),
+            serial: self.serial,
+            under_way: self.under_way.clone(),
+            unknown: self.unknown.clone(),
+        }
+    }
+}
+
+impl Estate {
+    /// Lineage, serial and transactions under way; `None` before first contact. One request.
+    ///
+    /// # Errors
+    /// Where the store fails or the record cannot be read.
+    pub async fn read_header(&self) -> Result<Option<EstateHeader>, EstateError> {
+        let key = self.keys.estate()?;
+        match self.store.get(&key).await? {
+            None => Ok(None),
+            Some(record) => {
+                let body = decode::<EstateBody>(&key, &record.body)?;
+                Ok(Some(EstateHeader::from_body(body, record.version)))
+            }
+        }
+    }
+
+    /// First contact: gives the estate its lineage, unless it has one already.
+    ///
+    /// # Errors
+    /// Where the store refuses; a planner that may only read goes on without a lineage.
+    pub async fn create_if_absent(&self) -> Result<EstateHeader, EstateError> {
+        self.change_header(None, |_| {}).await
+    }
+
+    /// Changes the estate's record, from `known` if that is what the store still holds and from what
+    /// it holds otherwise. Creates it where there is none.
+    pub(crate) async fn change_header(
+        &self,
+        known: Option<EstateHeader>,
+        change: impl Fn(&mut EstateHeader) + Send,
+    ) -> Result<EstateHeader, EstateError> {
+        let key = self.keys.estate()?;
+        let mut current = known;
+        for _ in 0..ATTEMPTS {
+            let mut header = current.unwrap_or_else(|| EstateHeader {
+                lineage: Lineage(hexadecimal(&*self.random).into()),
+                serial: 0,
+                under_way: Vec::new(),
+                version: Version::absent(),
+                unknown: UnknownFields::new(),
+            });
+            let before = header.clone();
+            change(&mut header);
+            if header == before && !header.version.is_absent() {
+                return Ok(header);
+            }
+            let body = encode(&key, &header.to_body(WriteId::new(&*self.random)))?;
+            match swap(&*self.store, &key, body, &header.version).await? {
+                Swapped::Written(version) => {
+                    header.version = version;
+                    return Ok(header);
+                }
+                Swapped::Lost(None) => current = None,
+                Swapped::Lost(Some(record)) => {
+                    let body = decode::<EstateBody>(&key, &record.body)?;
+                    current = Some(EstateHeader::from_body(body, record.version));
+                }
+            }
+        }
+        Err(EstateError::Contended { key, attempts: ATTEMPTS })
+    }
+}

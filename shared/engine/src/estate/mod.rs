@@ -1,0 +1,84 @@
+//! An estate: one root module's records, read as a whole and written one by one.
+
+mod compare_and_swap;
+mod header;
+mod outputs;
+mod reading;
+mod recorder;
+mod sweep;
+
+pub use header::EstateHeader;
+pub use reading::{EstateReading, RecordFacts, StrayFacts};
+pub use recorder::{EstateRecorder, Spill};
+
+pub(crate) use compare_and_swap::{Swapped, swap};
+pub(crate) use recorder::RecorderStart;
+
+use crate::clock::Clock;
+use crate::random::Random;
+use crate::record::body::BodyError;
+use crate::record::key::{EstateKeys, EstateName};
+use records::{Key, RecordStore, StoreError};
+use std::sync::Arc;
+
+/// An estate cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EstateError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A record cannot be read or written.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// Others wrote the same record each time we tried.
+    #[error(
+        "the record {key} was changed by others {attempts} times while it was being written, and was left as \
+         it is; run the same command again"
+    )]
+    Contended {
+        /// The record.
+        key: Key,
+        /// How often it was tried.
+        attempts: u32,
+    },
+}
+
+/// The records of one root module.
+#[derive(Clone)]
+pub struct Estate {
+    pub(crate) store: Arc<dyn RecordStore>,
+    pub(crate) keys: EstateKeys,
+    pub(crate) name: EstateName,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+}
+
+impl Estate {
+    /// The estate called `name` below `prefix` in a store. Asks the store nothing.
+    ///
+    /// # Errors
+    /// Where the prefix cannot begin a key.
+    pub fn open(
+        store: Arc<dyn RecordStore>,
+        prefix: &str,
+        name: EstateName,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Result<Estate, StoreError> {
+        let keys = EstateKeys::new(prefix, &name)?;
+        Ok(Estate { store, keys, name, clock, random })
+    }
+    /// Its name.
+    pub fn name(&self) -> &EstateName {
+        &self.name
+    }
+    /// Its keys.
+    pub fn keys(&self) -> &EstateKeys {
+        &self.keys
+    }
+    /// Where its records are, for messages.
+    pub fn location(&self) -> String {
+        self.store.location()
+    }
+}

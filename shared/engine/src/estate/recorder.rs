@@ -1,0 +1,436 @@
+use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap};
+use crate::changes::Action;
+use crate::identifiers::{RunId, WriteId, hexadecimal};
+use crate::object::DeposedKey;
+use crate::record::body::{
+    FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom, ObjectBody, RecordKind,
+    UnknownFields, WrittenBy, decode, encode,
+};
+use crate::recorder::{RecordError, Recorder};
+use crate::state::{InstanceState, OutputState, Revision};
+use async_trait::async_trait;
+use bytes::Bytes;
+use records::{Key, StoreError, Version};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use values::Value;
+use values::address::ResourceInstance;
+
+/// Where a result goes that the store would not take: a file that only its owner can read.
+pub trait Spill: Send + Sync {
+    /// Keeps a body durably; answers where, for messages.
+    ///
+    /// # Errors
+    /// Where even that fails.
+    fn keep(&self, key: &Key, body: &[u8]) -> std::io::Result<String>;
+}
+
+/// Writes what a transaction learns into the estate's records, each by compare-and-swap from the
+/// version that was read or written last.
+pub struct EstateRecorder {
+    estate: Estate,
+    written_by: WrittenBy,
+    spill: Option<Arc<dyn Spill>>,
+    slots: Mutex<HashMap<ResourceInstance, Arc<Slot>>>,
+    outputs: Mutex<BTreeMap<Arc<str>, OutputState>>,
+    journal: Mutex<Journal>,
+}
+
+/// What a recorder starts from.
+pub(crate) struct RecorderStart<'a> {
+    pub(crate) estate: Estate,
+    pub(crate) reading: &'a EstateReading,
+    pub(crate) written_by: WrittenBy,
+    pub(crate) spill: Option<Arc<dyn Spill>>,
+}
+
+/// What is known of one record: what it says, and the version a write has to name.
+#[derive(Clone, Default)]
+struct Slot {
+    version: Version,
+    revision: Revision,
+    state: Arc<InstanceState>,
+    carried: Option<Arc<RecordFacts>>,
+    /// Version of the stray that holds results of this instance, once its record was lost.
+    stray: Option<Version>,
+}
+
+#[derive(Default)]
+struct Journal {
+    entries: Vec<JournalEntry>,
+    begun: HashMap<ResourceInstance, Vec<usize>>,
+    outputs: BTreeSet<String>,
+    written: BTreeSet<ResourceInstance>,
+}
+
+/// What a write is, beside the objects.
+enum Kind {
+    Result,
+    Refresh,
+    Moved(MovedFrom),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl EstateRecorder {
+    pub(crate) fn new(start: RecorderStart<'_>) -> EstateRecorder {
+        let RecorderStart { estate, reading, written_by, spill } = start;
+        let slot = |(address, facts): (&ResourceInstance, &RecordFacts)| {
+            let state = reading.state.instances.get(address).cloned().unwrap_or_default();
+            let slot = Slot {
+                version: facts.version.clone(),
+                revision: facts.revision.clone(),
+                state,
+                carried: Some(Arc::new(facts.clone())),
+                stray: None,
+            };
+            (address.clone(), Arc::new(slot))
+        };
+        EstateRecorder {
+            slots: Mutex::new(reading.records.iter().map(slot).collect()),
+            outputs: Mutex::new(reading.state.outputs.clone()),
+            journal: Mutex::default(),
+            estate,
+            written_by,
+            spill,
+        }
+    }
+
+    /// The store's version of an instance's record as this recorder knows it.
+    pub fn version(&self, address: &ResourceInstance) -> Version {
+        self.slot(address).version.clone()
+    }
+
+    /// What was done so far, in the order in which it was begun, and the outputs that were written.
+    pub(crate) fn journal(&self) -> (Vec<JournalEntry>, Vec<String>) {
+        let journal = lock(&self.journal);
+        (journal.entries.clone(), journal.outputs.iter().cloned().collect())
+    }
+    /// Instances whose records were written.
+    pub(crate) fn written(&self) -> BTreeSet<ResourceInstance> {
+        lock(&self.journal).written.clone()
+    }
+
+    /// Removes the records of objects that a transaction before this one moved away without getting
+    /// further. What another run does to them meanwhile is its own business.
+    pub(crate) async fn settle_moves(&self, reading: &EstateReading) {
+        for (address, _) in reading.records.iter().filter(|(_, facts)| facts.is_void()) {
+            let gone = InstanceState::default();
+            if self.slot(address).carried.as_ref().is_some_and(|facts| facts.is_void()) {
+                let _ = self.put(address, &gone, Kind::Refresh).await;
+            }
+        }
+    }
+
+    fn slot(&self, address: &ResourceInstance) -> Arc<Slot> {
+        lock(&self.slots).get(address).cloned().unwrap_or_default()
+    }
+    fn set_slot(&self, address: &ResourceInstance, slot: Slot) {
+        lock(&self.slots).insert(address.clone(), Arc::new(slot));
+    }
+    fn settle(&self, address: &ResourceInstance, outcome: JournalOutcome) {
+        let mut journal = lock(&self.journal);
+        if matches!(outcome, JournalOutcome::Recorded) {
+            journal.written.insert(address.clone());
+        }
+        for index in journal.begun.remove(address).unwrap_or_default() {
+            if let Some(entry) = journal.entries.get_mut(index) {
+                entry.outcome = outcome;
+            }
+        }
+    }
+
+    fn body(
+        &self,
+        key: &Key,
+        address: &ResourceInstance,
+        state: &InstanceState,
+        slot: &Slot,
+        kind: &Kind,
+    ) -> Result<InstanceBody, EstateError> {
+        let live = state.current.is_some() || !state.deposed.is_empty();
+        let object = |object| ObjectBody::from_object(key, object);
+        let deposed = state.deposed.iter().map(|(k, o)| Ok((k.to_string(), object(o)?)));
+        let unchanged = !slot.revision.0.is_empty() && slot.state.same_objects(state);
+        let revision = match kind {
+            _ if !live => String::new(),
+            Kind::Refresh => slot.revision.0.to_string(),
+            Kind::Result if unchanged => slot.revision.0.to_string(),
+            Kind::Result | Kind::Moved(_) => hexadecimal(&*self.estate.random),
+        };
+        let carried = slot.carried.as_deref();
+        Ok(InstanceBody {
+            format: FORMAT,
+            address: address.to_string(),
+            kind: if live { RecordKind::Live } else { RecordKind::Tombstone },
+            revision,
+            write_id: WriteId::new(&*self.estate.random),
+            written_at: self.estate.clock.seconds(),
+            written_by: self.written_by.clone(),
+            object: state.current.as_ref().map(object).transpose()?,
+            deposed: deposed.collect::<Result<_, EstateError>>()?,
+            moved_from: match kind {
+                Kind::Moved(from) => Some(from.clone()),
+                Kind::Result | Kind::Refresh => carried.and_then(|c| c.moved_from.clone()),
+            },
+            claim: carried.and_then(|c| c.claim.clone()),
+            doubt: carried.and_then(|c| c.doubt.clone()),
+            unknown: carried.map_or_else(UnknownFields::new, |c| c.unknown.clone()),
+        })
+    }
+
+    /// Writes one record. `Err` holds what to tell: the result may still be durable elsewhere.
+    async fn put(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+        kind: Kind,
+    ) -> Result<(), RecordError> {
+        let slot = self.slot(address);
+        let moved = matches!(kind, Kind::Moved(_));
+        let void = slot.carried.as_ref().is_some_and(|facts| facts.is_void());
+        if slot.stray.is_none() && slot.state.same_objects(state) && !moved && !void {
+            self.settle(address, JournalOutcome::Recorded);
+            return Ok(());
+        }
+        let key = self.estate.keys.instance(address).map_err(|e| unwritable(address, &e.into()))?;
+        let body = self
+            .body(&key, address, state, &slot, &kind)
+            .map_err(|error| unwritable(address, &error))?;
+        let refresh = matches!(kind, Kind::Refresh);
+        if slot.stray.is_some() {
+            return match refresh {
+                true => Ok(()),
+                false => self.put_stray(address, state, &slot, body, None).await,
+            };
+        }
+        let encoded = encode(&key, &body).map_err(|e| unwritable(address, &e.into()))?;
+        let store = &*self.estate.store;
+        let (written, partial) = match swap(store, &key, encoded.clone(), &slot.version).await {
+            Err(error @ StoreError::TooLarge { .. }) if !refresh => {
+                let minimal =
+                    encode(&key, &body.minimal()).map_err(|e| unwritable(address, &e.into()))?;
+                (swap(store, &key, minimal, &slot.version).await, Some(error))
+            }
+            written => (written, None),
+        };
+        match written {
+            Ok(Swapped::Written(version)) => {
+                let revision = Revision(body.revision.as_str().into());
+                let carried = Some(Arc::new(RecordFacts {
+                    version: version.clone(),
+                    kind: body.kind,
+                    revision: revision.clone(),
+                    written_by: body.written_by,
+                    written_at: body.written_at,
+                    claim: body.claim,
+                    doubt: body.doubt,
+                    moved_from: body.moved_from,
+                    unknown: body.unknown,
+                }));
+                let state = Arc::new(state.clone());
+                self.set_slot(address, Slot { version, revision, state, carried, stray: None });
+                self.settle(address, JournalOutcome::Recorded);
+                partial.map_or(Ok(()), |error| Err(recorded_in_part(address, &error)))
+            }
+            Ok(Swapped::Lost(_)) if refresh => Ok(()),
+            Ok(Swapped::Lost(found)) => {
+                let by = found.and_then(|r| decode::<InstanceBody>(&key, &r.body).ok());
+                self.put_stray(address, state, &slot, body, by.map(|b| b.written_by)).await
+            }
+            Err(error) => {
+                self.settle(address, JournalOutcome::Unrecorded);
+                Err(self.spilled(address, &key, &encoded, &error))
+            }
+        }
+    }
+
+    /// Keeps a result beside its record, which another writer has changed.
+    async fn put_stray(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+        slot: &Slot,
+        body: InstanceBody,
+        by: Option<WrittenBy>,
+    ) -> Result<(), RecordError> {
+        let run: &RunId = &self.written_by.run;
+        let key = self.estate.keys.stray(address, run);
+        let key = key.map_err(|e| unwritable(address, &e.into()))?;
+        let encoded = encode(&key, &body).map_err(|e| unwritable(address, &e.into()))?;
+        let expected = slot.stray.clone().unwrap_or_default();
+        match swap(&*self.estate.store, &key, encoded.clone(), &expected).await {
+            Ok(Swapped::Written(version)) => {
+                let mut slot = slot.clone();
+                slot.state = Arc::new(state.clone());
+                slot.stray = Some(version);
+                self.set_slot(address, slot);
+                self.settle(address, JournalOutcome::Stray);
+                Err(conflict(address, &key, by))
+            }
+            Ok(Swapped::Lost(_)) => {
+                self.settle(address, JournalOutcome::Unrecorded);
+                let error =
+                    StoreError::Conflict { key: key.clone(), expected, actual: Version::absent() };
+                Err(self.spilled(address, &key, &encoded, &error))
+            }
+            Err(error) => {
+                self.settle(address, JournalOutcome::Unrecorded);
+                Err(self.spilled(address, &key, &encoded, &error))
+            }
+        }
+    }
+
+    /// The last resort: a file of our own.
+    fn spilled(
+        &self,
+        address: &ResourceInstance,
+        key: &Key,
+        body: &Bytes,
+        error: &StoreError,
+    ) -> RecordError {
+        let kept = self.spill.as_ref().map(|spill| spill.keep(key, body));
+        let whereabouts = match kept {
+            Some(Ok(place)) => format!(
+                "The result was kept in {place}. Once the store can be written, run `plumb adopt {address} \
+                 -from={place}`; until then do not apply this estate."
+            ),
+            Some(Err(io)) => format!(
+                "It could not be kept in a file either ({io}). The object exists and nothing says so: \
+                 note it down, and run `plumb import {address} ID` once the store can be written."
+            ),
+            None => format!(
+                "The object exists and no record says so: note it down, and run `plumb import {address} ID` \
+                 once the store can be written."
+            ),
+        };
+        RecordError {
+            summary: format!("The result for {address} could not be recorded"),
+            detail: format!("{error}. {whereabouts}"),
+        }
+    }
+}
+
+fn unwritable(address: &ResourceInstance, error: &EstateError) -> RecordError {
+    RecordError {
+        summary: format!("The result for {address} could not be recorded"),
+        detail: error.to_string(),
+    }
+}
+
+fn recorded_in_part(address: &ResourceInstance, error: &StoreError) -> RecordError {
+    RecordError {
+        summary: format!("The result for {address} was recorded in part"),
+        detail: format!(
+            "{error}. Its identity and its provider's private data were kept, so that it is not lost; \
+             its attributes were not. Keep large content out of the resource, then run `plumb apply`: the \
+             instance is planned to be replaced."
+        ),
+    }
+}
+
+fn conflict(address: &ResourceInstance, stray: &Key, by: Option<WrittenBy>) -> RecordError {
+    let by = by.map_or_else(
+        || "another writer".to_owned(),
+        |w| format!("the run {} of {}", w.run, w.principal),
+    );
+    RecordError {
+        summary: format!("The record of {address} was changed by another run"),
+        detail: format!(
+            "While this run was changing {address}, {by} wrote its record. That was left alone, and this run's \
+             result was kept in {stray}. Plans that touch {address} are refused until `plumb adopt {address}` \
+             takes the result over or `plumb dismiss {address}` drops it."
+        ),
+    }
+}
+
+impl InstanceState {
+    /// Whether both consist of the same objects, versions and revisions aside.
+    pub fn same_objects(&self, other: &InstanceState) -> bool {
+        self.current == other.current && self.deposed == other.deposed
+    }
+}
+
+#[async_trait]
+impl Recorder for EstateRecorder {
+    async fn begin(
+        &self,
+        address: &ResourceInstance,
+        deposed: Option<&DeposedKey>,
+        action: Action,
+    ) -> Result<(), RecordError> {
+        let mut journal = lock(&self.journal);
+        let index = journal.entries.len();
+        journal.entries.push(JournalEntry {
+            address: address.to_string(),
+            deposed: deposed.map(ToString::to_string),
+            action: action.as_json().iter().map(|&word| word.to_owned()).collect(),
+            outcome: JournalOutcome::Begun,
+        });
+        journal.begun.entry(address.clone()).or_default().push(index);
+        Ok(())
+    }
+
+    async fn write(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError> {
+        self.put(address, state, Kind::Result).await
+    }
+
+    async fn write_moved(
+        &self,
+        from: &ResourceInstance,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError> {
+        let revision = self.slot(from).revision.0.to_string();
+        let moved_from = MovedFrom { address: from.to_string(), revision };
+        self.put(address, state, Kind::Moved(moved_from)).await?;
+        self.put(from, &InstanceState::default(), Kind::Result).await
+    }
+
+    async fn refresh(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError> {
+        self.put(address, state, Kind::Refresh).await
+    }
+
+    async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError> {
+        let known = lock(&self.outputs).clone();
+        let failed = |name: &str, error: EstateError| RecordError {
+            summary: format!("The output {name} could not be recorded"),
+            detail: format!("{error}. The instances are recorded; run `plumb apply` again."),
+        };
+        for (name, value) in outputs {
+            let before = known.get(name);
+            if before.is_some_and(|b| same_output(&b.value, value)) {
+                continue;
+            }
+            let version = before.and_then(|b| b.version.clone()).unwrap_or_default();
+            let written = self.estate.write_output(name, value, &version, &self.written_by).await;
+            let written = written.map_err(|error| failed(name, error))?;
+            lock(&self.outputs).insert(name.clone(), written);
+            lock(&self.journal).outputs.insert(name.to_string());
+        }
+        for (name, before) in known.iter().filter(|(name, _)| !outputs.contains_key(*name)) {
+            let version = before.version.clone().unwrap_or_default();
+            let deleted = self.estate.delete_output(name, &version).await;
+            deleted.map_err(|error| failed(name, error))?;
+            lock(&self.outputs).remove(name);
+            lock(&self.journal).outputs.insert(name.to_string());
+        }
+        Ok(())
+    }
+}
+
+/// Records keep one mark for a whole output.
+fn same_output(recorded: &Value, value: &Value) -> bool {
+    recorded.deep_marks().is_sensitive() == value.deep_marks().is_sensitive()
+        && recorded.unmark_deep() == value.unmark_deep()
+}

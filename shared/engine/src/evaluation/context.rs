@@ -1,0 +1,122 @@
+//! What the vertices of one walk share, and the only door through which they reach anything.
+
+use super::scope::ModuleScope;
+use super::{RepetitionData, Working};
+use crate::environment::Environment;
+use crate::provider_pool::ProviderPool;
+use crate::stop::Stop;
+use jiff::Timestamp;
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::evaluate::Evaluation;
+use language::module::{Configuration, ModuleNode, Variable};
+use language::source::Span;
+use language::variables::{InputValue, check_variable};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use values::Value;
+use values::address::{ModuleInstance, ModulePath};
+
+/// Which walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Validate,
+    Plan,
+    Apply,
+}
+
+/// Shared by all vertices of a walk.
+pub(crate) struct EvalContext {
+    pub(crate) environment: Environment,
+    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) operation: Operation,
+    pub(crate) working: Working,
+    pub(crate) pool: Arc<ProviderPool>,
+    pub(crate) stop: Stop,
+    /// Values of root variables as given.
+    pub(crate) variables: BTreeMap<Arc<str>, InputValue>,
+    /// When the plan was made; `None` while validating.
+    pub(crate) plan_timestamp: Option<Timestamp>,
+    permits: Semaphore,
+    diagnostics: Mutex<Diagnostics>,
+}
+
+impl EvalContext {
+    pub(crate) fn new(
+        environment: Environment,
+        configuration: Arc<Configuration>,
+        operation: Operation,
+        variables: BTreeMap<Arc<str>, InputValue>,
+        plan_timestamp: Option<Timestamp>,
+        pool: Arc<ProviderPool>,
+        stop: Stop,
+    ) -> EvalContext {
+        let permits = Semaphore::new(environment.parallelism.max(1));
+        EvalContext {
+            environment,
+            configuration,
+            operation,
+            working: Working::new(),
+            pool,
+            stop,
+            variables,
+            plan_timestamp,
+            permits,
+            diagnostics: Mutex::new(Diagnostics::new()),
+        }
+    }
+
+    /// Waits until fewer than the allowed number of instances are worked on.
+    pub(crate) async fn permit(&self) -> Option<SemaphorePermit<'_>> {
+        self.permits.acquire().await.ok()
+    }
+
+    /// Adds what went wrong; whether an error is among it.
+    pub(crate) fn report(&self, diagnostics: impl IntoIterator<Item = Diagnostic>) -> bool {
+        let mut all = self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut errors = false;
+        for diagnostic in diagnostics {
+            errors |= diagnostic.is_error();
+            all.push(diagnostic);
+        }
+        errors
+    }
+
+    pub(crate) fn take_diagnostics(&self) -> Diagnostics {
+        std::mem::take(&mut *self.diagnostics.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The declarations of a module.
+    pub(crate) fn node(&self, path: &ModulePath) -> Option<&Arc<ModuleNode>> {
+        self.configuration.get(path)
+    }
+
+    /// Checks the validations of a variable that has its value; whether they hold.
+    pub(crate) fn check_variable(
+        &self,
+        module: &ModuleInstance,
+        variable: &Variable,
+        subject: Span,
+    ) -> bool {
+        let Some(node) = self.node(&module.path()) else { return false };
+        let data = RepetitionData::default();
+        let scope = ModuleScope::new(self, node, module, &data, None);
+        !self.report(check_variable(&scope, variable, subject))
+    }
+
+    /// Evaluates in a module instance; diagnostics are reported. `None` after an error.
+    pub(crate) fn evaluate<T>(
+        &self,
+        module: &ModuleInstance,
+        data: &RepetitionData,
+        this: Option<Value>,
+        evaluate: impl FnOnce(&mut Evaluation<'_>) -> T,
+    ) -> Option<T> {
+        let node = self.node(&module.path())?;
+        let scope = ModuleScope::new(self, node, module, data, this);
+        let mut evaluation = Evaluation::new(&scope);
+        let result = evaluate(&mut evaluation);
+        let errors = self.report(evaluation.diagnostics);
+        (!errors).then_some(result)
+    }
+}

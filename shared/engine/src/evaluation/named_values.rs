@@ -1,0 +1,281 @@
+//! Variables, locals, outputs, module calls and provider configurations: vertices that planning,
+//! applying and validating have in common.
+
+use super::working::Named;
+use super::{CheckedObject, EvalContext, Operation, RepetitionData, check_rules, evaluate_expansion};
+use crate::graph::Walked;
+use language::diagnostics::Diagnostic;
+use language::module::Variable;
+use language::source::Span;
+use language::variables::final_value;
+use providers::ConfigureRequest;
+use std::sync::Arc;
+use values::address::{ModuleInstance, ModulePath, ProviderConfigAddress};
+use values::{Marks, Value};
+
+/// The version of the language that providers are told.
+pub(crate) const TERRAFORM_VERSION: &str = "1.11.4";
+
+fn outcome(ok: bool) -> Walked {
+    if ok { Walked::Done } else { Walked::Failed }
+}
+
+pub(crate) fn variable(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -> Walked {
+    let Some(variable) = context.node(path).and_then(|n| n.module.variables.get(name)) else {
+        return Walked::Failed;
+    };
+    let mut ok = true;
+    for module in context.working.module_instances(path).iter() {
+        let value = match module.is_root() {
+            true => root_variable(context, variable),
+            false => argument(context, module, variable),
+        };
+        let Some(value) = value else {
+            ok = false;
+            continue;
+        };
+        context.working.set_named(module, Named::Variable(name.clone()), value);
+        if !variable.validations.is_empty() {
+            let subject = place(context, module, variable);
+            ok &= context.check_variable(module, variable, subject);
+        }
+    }
+    outcome(ok)
+}
+
+fn root_variable(context: &EvalContext, variable: &Variable) -> Option<Value> {
+    let given = context.variables.get(&variable.name).cloned();
+    if given.is_none() && context.operation == Operation::Validate {
+        let marks = marks(variable);
+        return Some(Value::unknown(variable.constraint.ty.without_optional()).with_marks(marks));
+    }
+    match final_value(variable, given.as_ref(), &context.configuration.sources) {
+        Ok(value) => Some(value),
+        Err(diagnostic) => {
+            context.report([*diagnostic]);
+            None
+        }
+    }
+}
+
+/// Where a variable's value was given: the argument, or the declaration.
+fn place(context: &EvalContext, module: &ModuleInstance, variable: &Variable) -> Span {
+    let argument = || {
+        let parent = context.node(&module.parent()?.path())?;
+        let call = parent.module.module_calls.get(&module.0.last()?.name)?;
+        Some(call.config.attribute(&variable.name)?.expression.span)
+    };
+    argument().unwrap_or(variable.span)
+}
+
+fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable) -> Option<Value> {
+    let parent = module.parent()?;
+    let call = context.node(&parent.path())?.module.module_calls.get(&module.0.last()?.name)?;
+    let argument = call.config.attribute(&variable.name);
+    let Some(argument) = argument else {
+        return final_value(variable, None, &context.configuration.sources).ok();
+    };
+    let data = context.working.call_data(module);
+    let given = context.evaluate(&parent, &data, None, |evaluation| {
+        evaluation.expression(&argument.expression)
+    })?;
+    if given.is_null() && !variable.nullable {
+        if variable.default.is_some() {
+            return final_value(variable, None, &context.configuration.sources).ok();
+        }
+        context.report([Diagnostic::error(
+            "Required variable not set",
+            format!("The given value is not suitable for child module variable {:?} defined at {}: required variable may not be set to null.", &*variable.name, context.configuration.sources.range(variable.span)),
+        )
+        .at(argument.expression.span)]);
+        return None;
+    }
+    match variable.constraint.apply(&given) {
+        Ok(value) => Some(value.with_marks(marks(variable))),
+        Err(error) => {
+            context.report([Diagnostic::error(
+                "Invalid value for module argument",
+                format!("The given value is not suitable for child module variable {:?} defined at {}: {}.", &*variable.name, context.configuration.sources.range(variable.span), error.message),
+            )
+            .at(argument.expression.span)]);
+            None
+        }
+    }
+}
+
+fn marks(variable: &Variable) -> Marks {
+    let mut marks = Marks::NONE;
+    if variable.sensitive {
+        marks = marks | Marks::SENSITIVE;
+    }
+    if variable.ephemeral {
+        marks = marks | Marks::EPHEMERAL;
+    }
+    marks
+}
+
+pub(crate) fn local(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -> Walked {
+    let Some(local) = context.node(path).and_then(|n| n.module.locals.get(name)) else {
+        return Walked::Failed;
+    };
+    let mut ok = true;
+    for module in context.working.module_instances(path).iter() {
+        let data = RepetitionData::default();
+        let value =
+            context.evaluate(module, &data, None, |e| e.expression(&local.expression));
+        match value {
+            Some(value) => {
+                context.working.set_named(module, Named::Local(name.clone()), value);
+            }
+            None => ok = false,
+        }
+    }
+    outcome(ok)
+}
+
+pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -> Walked {
+    let Some(output) = context.node(path).and_then(|n| n.module.outputs.get(name)) else {
+        return Walked::Failed;
+    };
+    let mut ok = true;
+    for module in context.working.module_instances(path).iter() {
+        let data = RepetitionData::default();
+        if context.operation != Operation::Validate
+            && !check_rules(
+                context,
+                module,
+                &data,
+                None,
+                CheckedObject::OutputPrecondition,
+                &output.preconditions,
+            )
+        {
+            ok = false;
+            continue;
+        }
+        let value =
+            context.evaluate(module, &data, None, |e| e.expression(&output.expression));
+        let Some(mut value) = value else {
+            ok = false;
+            continue;
+        };
+        if output.sensitive {
+            value = value.sensitive();
+        } else if module.is_root() && value.deep_marks().is_sensitive() {
+            context.report([Diagnostic::error(
+                "Output refers to sensitive values",
+                "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, Terraform requires that any root module output containing sensitive data be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to export this data, annotate the output value as sensitive by adding the following argument:\n    sensitive = true",
+            )
+            .at(output.span)]);
+            ok = false;
+            continue;
+        }
+        context.working.set_named(module, Named::Output(name.clone()), value);
+    }
+    outcome(ok)
+}
+
+/// Expands a module call in every instance of the calling module.
+pub(crate) fn module(context: &EvalContext, path: &ModulePath) -> Walked {
+    let (Some(parent_path), Some(name)) = (path.parent(), path.name()) else {
+        return Walked::Done;
+    };
+    let Some(call) = context.node(&parent_path).and_then(|n| n.module.module_calls.get(name))
+    else {
+        return Walked::Failed;
+    };
+    let validating = context.operation == Operation::Validate;
+    let mut instances = Vec::new();
+    let mut ok = true;
+    for parent in context.working.module_instances(&parent_path).iter() {
+        let data = RepetitionData::default();
+        let expansion = context
+            .evaluate(parent, &data, None, |e| {
+                evaluate_expansion(e, &call.repetition, validating)
+            })
+            .flatten();
+        let Some(expansion) = expansion else {
+            ok = false;
+            continue;
+        };
+        let expansion = if validating { expansion.forget_keys() } else { expansion };
+        instances.extend(expansion.keys().into_iter().map(|key| parent.child(name.clone(), key)));
+        context.working.set_call(parent, name, expansion);
+    }
+    context.working.set_module_instances(path.clone(), instances);
+    outcome(ok)
+}
+
+/// Decodes a provider's configuration, and configures it unless validating.
+pub(crate) async fn provider(context: &EvalContext, address: &ProviderConfigAddress) -> Walked {
+    let provider = match context.pool.start(address).await {
+        Ok(provider) => provider,
+        Err(diagnostics) => {
+            context.report(diagnostics);
+            return Walked::Failed;
+        }
+    };
+    let Some(schema) = context.pool.schema(&address.provider) else { return Walked::Failed };
+    let block = context.configuration.provider_config(address);
+    let config = match block {
+        Some(block) => {
+            let module = ModuleInstance(
+                address.module.0.iter().map(|name| values::address::ModuleStep {
+                    name: name.clone(),
+                    key: values::address::InstanceKey::None,
+                }).collect(),
+            );
+            let data = RepetitionData::default();
+            context.evaluate(&module, &data, None, |e| {
+                e.body(&block.config, &schema.provider.block)
+            })
+        }
+        None => Some(schema.provider.block.empty_value()),
+    };
+    let Some(config) = config else { return Walked::Failed };
+    let body = block.map(|b| &*b.config);
+    let place = block.map(|b| b.span);
+    let shown = address.to_string();
+    let placed = |d| crate::provider_diagnostics::in_body(d, body, place, &shown);
+    let config = config.unmark_deep();
+    // What a configuration leaves out cannot be required by a provider that nobody configured.
+    let missing = schema.provider.block.attributes.values().any(|a| a.required);
+    if context.operation == Operation::Validate && (block.is_none() || !config.is_wholly_known()) {
+        return Walked::Done;
+    }
+    if block.is_none() && missing {
+        context.report([Diagnostic::error(
+            "Invalid provider configuration",
+            format!("Provider {:?} requires explicit configuration. Add a provider block to the root module and configure the provider's required arguments as described in the provider documentation.\n", address.provider.to_string()),
+        )]);
+        return Walked::Failed;
+    }
+    match provider.validate_provider_config(&config).await {
+        // What validation makes of the configuration is not used: Configure gets it as written.
+        Ok(response) => {
+            if context.report(placed(response.diagnostics)) {
+                return Walked::Failed;
+            }
+        }
+        Err(e) => {
+            context.report([crate::provider_diagnostics::failed_call(&e, place, &shown)]);
+            return Walked::Failed;
+        }
+    }
+    if context.operation == Operation::Validate {
+        return Walked::Done;
+    }
+    let request = ConfigureRequest {
+        terraform_version: TERRAFORM_VERSION.into(),
+        config,
+        deferral_allowed: false,
+        write_only_allowed: true,
+    };
+    match provider.configure(request).await {
+        Ok(response) => outcome(!context.report(placed(response.diagnostics))),
+        Err(e) => {
+            context.report([crate::provider_diagnostics::failed_call(&e, place, &shown)]);
+            Walked::Failed
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The scope of expressions in one module instance.
+
+use super::context::{EvalContext, Operation};
+use super::expansion::RepetitionData;
+use super::working::Named;
+use crate::object_codec::resource_schema;
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::functions::FunctionContext;
+use language::module::{Available, ModuleNode};
+use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
+use language::scope::Scope;
+use language::source::Sources;
+use language::syntax::ast::TraversalStep;
+use language::syntax::suggest;
+use std::sync::Arc;
+use values::Value;
+use values::address::{InstanceKey, ModuleInstance};
+
+/// What expressions see in one module instance, and in one instance of a repeated block there.
+pub(crate) struct ModuleScope<'a> {
+    context: &'a EvalContext,
+    node: &'a ModuleNode,
+    module: &'a ModuleInstance,
+    data: &'a RepetitionData,
+    this: Option<Value>,
+}
+
+impl<'a> ModuleScope<'a> {
+    pub(crate) fn new(
+        context: &'a EvalContext,
+        node: &'a ModuleNode,
+        module: &'a ModuleInstance,
+        data: &'a RepetitionData,
+        this: Option<Value>,
+    ) -> ModuleScope<'a> {
+        ModuleScope { context, node, module, data, this }
+    }
+
+    fn missing(reference: &Reference, summary: &str, detail: String) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        diagnostics.push(Diagnostic::error(summary, detail).at(reference.span));
+        diagnostics
+    }
+
+    /// Whether the attributes that a reference to a resource names are in its schema.
+    fn check_attribute(&self, reference: &Reference) -> Option<Diagnostic> {
+        let Subject::Resource(resource) = &reference.subject else { return None };
+        let config = resource.in_module(&self.node.path);
+        let provider = self.context.configuration.provider_for(&config)?;
+        let schemas = self.context.pool.schema(&provider.provider)?;
+        let schema = resource_schema(&schemas, resource.mode, &resource.ty)?;
+        let steps = match reference.remaining() {
+            [TraversalStep::Index { .. }, rest @ ..] => rest,
+            steps => steps,
+        };
+        let [TraversalStep::Attribute { name, span }, ..] = steps else { return None };
+        let block = &schema.block;
+        if block.attributes.contains_key(name) || block.blocks.contains_key(name) {
+            return None;
+        }
+        let known = block.attributes.keys().chain(block.blocks.keys()).map(|k| &**k);
+        let hint = suggest(name, known)
+            .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
+        Some(
+            Diagnostic::error(
+                "Unsupported attribute",
+                format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name),
+            )
+            .at(*span),
+        )
+    }
+
+    /// The object of outputs of each instance of a call, put together.
+    fn module_call(&self, name: &Arc<str>) -> Value {
+        if let Some(value) = self.context.working.call_value(self.module, name) {
+            return value;
+        }
+        let Some(child) = self.node.children.get(name) else { return Value::dynamic() };
+        let Some(expansion) = self.context.working.call(self.module, name) else {
+            return Value::dynamic();
+        };
+        let mut whole = true;
+        let value = expansion.collect(|key: &InstanceKey| {
+            let module = self.module.child(name.clone(), key.clone());
+            Value::object(child.module.outputs.keys().map(|output| {
+                let value = self.context.working.named(&module, Named::Output(output.clone()));
+                whole &= value.is_some();
+                (output.clone(), value.unwrap_or_else(Value::dynamic))
+            }))
+        });
+        // Outputs that nobody waited for may still be missing: then the next reader asks again.
+        if whole {
+            self.context.working.set_call_value(self.module, name, value.clone());
+        }
+        value
+    }
+}
+
+/// A module's directory as `path` gives it: relative to the root, with forward slashes.
+fn directory_text(module: &language::module::Module) -> String {
+    let text = module.directory.to_string_lossy().replace('\\', "/");
+    if text.is_empty() { ".".into() } else { text }
+}
+
+impl Scope for ModuleScope<'_> {
+    /// Every plan validates first, so that later walks need not ask again.
+    fn check(&self, reference: &Reference) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        if self.context.operation != Operation::Validate {
+            return diagnostics;
+        }
+        let available = Available {
+            count: self.data.count_index.is_some(),
+            each: self.data.each_key.is_some(),
+            self_object: self.this.is_some(),
+        };
+        let problem = self
+            .node
+            .check_reference(reference, available)
+            .or_else(|| self.check_attribute(reference));
+        diagnostics.extend(problem);
+        diagnostics
+    }
+
+    fn value(&self, reference: &Reference) -> Result<Value, Diagnostics> {
+        let working = &self.context.working;
+        let named = |name: Named| working.named(self.module, name).unwrap_or_else(Value::dynamic);
+        Ok(match &reference.subject {
+            Subject::Variable(name) => named(Named::Variable(name.clone())),
+            Subject::Local(name) => named(Named::Local(name.clone())),
+            Subject::Resource(resource) => working
+                .resource(&resource.absolute(self.module))
+                .unwrap_or_else(Value::dynamic),
+            Subject::ModuleCall(name) => self.module_call(name),
+            Subject::Path(attribute) => Value::string(match attribute {
+                PathAttribute::Module => directory_text(&self.node.module),
+                PathAttribute::Root => directory_text(&self.context.configuration.root.module),
+                PathAttribute::Cwd => {
+                    self.context.environment.working_directory.to_string_lossy().into_owned()
+                }
+            }),
+            Subject::Terraform(TerraformAttribute::Workspace) => {
+                Value::shared_string(self.context.environment.workspace.clone())
+            }
+            Subject::Terraform(TerraformAttribute::Applying) => {
+                Value::bool(self.context.operation == Operation::Apply)
+                    .with_marks(values::Marks::EPHEMERAL)
+            }
+            Subject::CountIndex => self.data.count_index.clone().ok_or_else(|| {
+                Self::missing(
+                    reference,
+                    "Reference to \"count\" in non-counted context",
+                    "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \"count\" argument is set.".into(),
+                )
+            })?,
+            Subject::EachKey | Subject::EachValue => {
+                let key = matches!(reference.subject, Subject::EachKey);
+                let found = if key { &self.data.each_key } else { &self.data.each_value };
+                found.clone().ok_or_else(|| {
+                    Self::missing(
+                        reference,
+                        "Reference to \"each\" in context without for_each",
+                        "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \"for_each\" argument is set.".into(),
+                    )
+                })?
+            }
+            Subject::SelfObject => self.this.clone().ok_or_else(|| {
+                Self::missing(
+                    reference,
+                    "Invalid \"self\" reference",
+                    "The \"self\" object is not available in this context. This object can be used only in resource provisioner, connection, and postcondition blocks.".into(),
+                )
+            })?,
+        })
+    }
+
+    fn function_context(&self) -> FunctionContext<'_> {
+        let environment = &self.context.environment;
+        FunctionContext {
+            files: &*environment.files,
+            base_directory: std::path::Path::new("."),
+            working_directory: &environment.working_directory,
+            home_directory: environment.home_directory.as_deref(),
+            pure_only: self.context.operation != Operation::Apply,
+            now: environment.clock.now(),
+            plan_timestamp: self.context.plan_timestamp,
+            random: &*environment.random,
+        }
+    }
+
+    fn sources(&self) -> &Sources {
+        &self.context.configuration.sources
+    }
+}

@@ -1,0 +1,208 @@
+//! Planning one instance of a data source: read now, or while applying.
+
+use super::refresh::{report, report_failure};
+use super::resource::{Declared, blocking, configuration, validate_configuration};
+use super::PlanWalk;
+use crate::changes::{Action, ActionReason, ResourceInstanceChange};
+use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
+use crate::object::{Object, ObjectStatus};
+use crate::object_change::planned_unknown;
+use crate::object_codec::mark_by_schema;
+use crate::plan::{PlanMode, RefreshedInstance};
+use language::diagnostics::Diagnostic;
+use providers::{Provider, ReadDataSourceRequest, TypedSchema};
+use std::sync::Arc;
+use values::address::ResourceInstance;
+use values::{Marks, Value};
+
+pub(crate) async fn plan(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+) -> bool {
+    let config = {
+        let (walk, declared, address, data) =
+            (walk.clone(), declared.clone(), address.clone(), data.clone());
+        blocking(move || {
+            let rules = &declared.block()?.lifecycle.preconditions;
+            let object = CheckedObject::ResourcePrecondition;
+            if !check_rules(&walk.context, &address.module, &data, None, object, rules) {
+                return None;
+            }
+            configuration(&walk, &declared, &address, &data)
+        })
+        .await
+    };
+    let Some(config) = config else { return false };
+    if !validate_configuration(walk, declared, address, &config).await {
+        return false;
+    }
+    let pending = dependency_pending(walk, declared);
+    let known = config.is_wholly_known();
+    if known && !pending {
+        return read_now(walk, declared, address, data, &config).await;
+    }
+    let reason = match known {
+        false => ActionReason::ReadBecauseConfigUnknown,
+        true => ActionReason::ReadBecauseDependencyPending,
+    };
+    let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
+    let after = marked(&declared.schema, &config, &planned);
+    walk.context.working.set_instance(address, after.clone());
+    if walk.options.mode == PlanMode::RefreshOnly {
+        return true;
+    }
+    let change = ResourceInstanceChange {
+        address: address.clone(),
+        previous_address: None,
+        deposed: None,
+        provider: declared.provider_address.clone(),
+        action: Action::Read,
+        reason: Some(reason),
+        before: declared.schema.null(),
+        after,
+        requires_replace: Vec::new(),
+        private: Arc::default(),
+        dependencies: dependencies(walk, declared),
+        create_before_destroy: false,
+    };
+    walk.context.environment.hook(|h| h.post_diff(&change));
+    walk.outcome.change(change);
+    true
+}
+
+fn dependencies(walk: &PlanWalk, declared: &Declared) -> Arc<[values::address::ConfigResource]> {
+    walk.plan_graph.dependencies.get(&declared.resource).cloned().unwrap_or_default()
+}
+
+/// Whether something that `depends_on` names is about to change: then what would be read now may
+/// not be what is there afterwards.
+fn dependency_pending(walk: &PlanWalk, declared: &Declared) -> bool {
+    let Some(depended) = walk.plan_graph.data_depends_on.get(&declared.resource) else {
+        return false;
+    };
+    walk.outcome.any_change_of(depended)
+}
+
+async fn read_now(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+    config: &Value,
+) -> bool {
+    let hooks = &walk.context.environment;
+    hooks.hook(|h| h.pre_read(address));
+    let place = declared.block().map(|b| b.span);
+    let value = match read(&*declared.provider, &declared.schema, address, config).await {
+        Ok((value, warnings)) => {
+            report(walk, declared, address, warnings);
+            value
+        }
+        Err(ReadFailure::Call(e)) => {
+            hooks.hook(|h| h.post_read(address, Err("the provider could not be asked")));
+            report_failure(walk, Some(declared), address, &e);
+            return false;
+        }
+        Err(ReadFailure::Refused(errors)) => {
+            let summary = errors.first().map_or("", |e| e.summary.as_str());
+            hooks.hook(|h| h.post_read(address, Err(summary)));
+            report(walk, declared, address, errors);
+            return false;
+        }
+        Err(ReadFailure::Invalid(detail)) => {
+            let mut diagnostic = Diagnostic::error("Provider produced invalid object", detail);
+            if let Some(place) = place {
+                diagnostic = diagnostic.at(place);
+            }
+            walk.fail(address, diagnostic);
+            return false;
+        }
+    };
+    hooks.hook(|h| h.post_read(address, Ok(&value)));
+    walk.context.working.set_instance(address, value.clone());
+    let object = Object {
+        value: value.clone(),
+        identity: None,
+        private: Arc::default(),
+        dependencies: dependencies(walk, declared),
+        create_before_destroy: false,
+        prevent_destroy: false,
+        status: ObjectStatus::Ready,
+    };
+    walk.outcome.refreshed(
+        address.clone(),
+        RefreshedInstance {
+            provider: declared.provider_address.clone(),
+            current: Some(object),
+            deposed: Default::default(),
+        },
+    );
+    let (walk, declared, address, data) =
+        (walk.clone(), declared.clone(), address.clone(), data.clone());
+    blocking(move || {
+        let Some(block) = declared.block() else { return false };
+        let rules = &block.lifecycle.postconditions;
+        let object = CheckedObject::ResourcePostcondition;
+        check_rules(&walk.context, &address.module, &data, Some(&value), object, rules)
+    })
+    .await
+}
+
+/// Why a data source could not be read.
+pub(crate) enum ReadFailure {
+    Call(providers::ProviderError),
+    Refused(Vec<providers::ProviderDiagnostic>),
+    /// The answer breaks the protocol's rules: what is wrong with it.
+    Invalid(String),
+}
+
+/// Reads a data source with a known configuration.
+pub(crate) async fn read(
+    provider: &dyn Provider,
+    schema: &TypedSchema,
+    address: &ResourceInstance,
+    config: &Value,
+) -> Result<(Value, Vec<providers::ProviderDiagnostic>), ReadFailure> {
+    let request = ReadDataSourceRequest {
+        ty: address.resource.ty.clone(),
+        config: config.unmark_deep(),
+        provider_meta: None,
+        deferral_allowed: false,
+    };
+    let response = provider.read_data_source(request).await.map_err(ReadFailure::Call)?;
+    let (answer, warnings) = response.into_result().map_err(ReadFailure::Refused)?;
+    let complaint = match &answer.state {
+        state if state.is_null() => Some("produced a null object"),
+        state if !state.is_wholly_known() => Some("produced a value that is not wholly known"),
+        _ => None,
+    };
+    if let Some(complaint) = complaint {
+        return Err(ReadFailure::Invalid(format!(
+            "Provider {:?} {complaint} for {address}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+            provider.address().to_string()
+        )));
+    }
+    Ok((marked(schema, config, &answer.state), warnings))
+}
+
+fn marked(schema: &TypedSchema, config: &Value, value: &Value) -> Value {
+    let paths = config.marked_paths();
+    let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
+    mark_by_schema(schema, &marked)
+}
+
+/// The configuration that a result was read with: its arguments, without what the provider
+/// computed.
+pub(crate) fn arguments(schema: &TypedSchema, result: &Value) -> Value {
+    result.map_children(&mut |step, value| match &step {
+        values::PathStep::Attribute(name) => match schema.block.attributes.get(name) {
+            Some(attribute) if !attribute.required && !attribute.optional => {
+                Value::null(attribute.implied_type())
+            }
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    })
+}

@@ -1,0 +1,170 @@
+//! The graph of a planning walk.
+
+use crate::evaluation::{EvalContext, Operation};
+use crate::graph::{Graph, VertexId};
+use crate::plan::PlanMode;
+use crate::state::State;
+use crate::vertex::{ConfigurationEdges, Vertex, direct_resources};
+use language::diagnostics::Diagnostic;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode};
+
+/// What follows from the shape of the graph.
+pub(crate) struct PlanGraph {
+    /// Recorded instances by resource.
+    pub(crate) recorded: HashMap<ConfigResource, Vec<ResourceInstance>>,
+    /// What each resource refers to, not through other resources.
+    pub(crate) dependencies: HashMap<ConfigResource, Arc<[ConfigResource]>>,
+    /// Resources whose replacement is created first: because they say so, or something that depends
+    /// on them does.
+    pub(crate) create_before_destroy: HashSet<ConfigResource>,
+    /// For data sources with `depends_on`: the managed resources that must not be about to change.
+    pub(crate) data_depends_on: HashMap<ConfigResource, BTreeSet<ConfigResource>>,
+}
+
+pub(crate) fn build(
+    context: &EvalContext,
+    mode: PlanMode,
+    previous: &State,
+) -> (PlanGraph, Graph<Vertex>) {
+    let configuration = &*context.configuration;
+    let mut graph = Graph::new();
+    let mut recorded = HashMap::<ConfigResource, Vec<ResourceInstance>>::new();
+    for address in previous.instances.keys() {
+        recorded.entry(address.config()).or_default().push(address.clone());
+    }
+    let declared: Vec<ConfigResource> = configuration
+        .modules()
+        .flat_map(|node| node.module.resources.keys().map(|r| r.in_module(&node.path)))
+        .collect();
+    let destroying = mode == PlanMode::Destroy;
+    let mut edges = ConfigurationEdges { configuration, graph: &mut graph };
+    edges.add_named_values();
+    let mut resources = Vec::new();
+    for resource in &declared {
+        let id = edges.graph.add(Vertex::Resource(resource.clone()));
+        resources.push(id);
+        // Deleting evaluates nothing of the resource itself, but what providers are configured with
+        // may come from data sources, which are read.
+        if !destroying || resource.resource.mode == ResourceMode::Data {
+            edges.add_resource_edges(id, resource);
+        }
+        if let Some(address) = configuration.provider_for(resource) {
+            let provider = edges.add_provider(&address);
+            edges.graph.connect(id, provider);
+        }
+    }
+    for (resource, instances) in &recorded {
+        let vertex = Vertex::Resource(resource.clone());
+        let is_declared = edges.graph.id(&vertex).is_some();
+        let id = edges.graph.add(vertex);
+        if is_declared && !destroying {
+            continue;
+        }
+        resources.push(id);
+        // The order of deletions is the apply graph's; here only the provider must be there.
+        let providers: BTreeSet<&ProviderConfigAddress> = instances
+            .iter()
+            .filter_map(|address| previous.instances.get(address))
+            .flat_map(|i| i.current.iter().chain(i.deposed.values()))
+            .map(|object| &object.provider)
+            .collect();
+        for address in providers {
+            let provider = edges.add_provider(address);
+            edges.graph.connect(id, provider);
+        }
+    }
+    let dependencies: HashMap<_, _> = declared
+        .iter()
+        .filter_map(|resource| {
+            let id = graph.id(&Vertex::Resource(resource.clone()))?;
+            Some((resource.clone(), Arc::from(direct_resources(&graph, id))))
+        })
+        .collect();
+    let create_before_destroy = create_before_destroy(context, &graph, &declared);
+    let data_depends_on = data_depends_on(context, &mut graph, &declared);
+    let plan_graph = PlanGraph { recorded, dependencies, create_before_destroy, data_depends_on };
+    let graph = match destroying && context.operation == Operation::Plan {
+        true => {
+            let deleting = resources.into_iter().filter(|id| match graph.vertex(*id) {
+                Vertex::Resource(r) => r.resource.mode == ResourceMode::Managed
+                    || plan_graph.recorded.contains_key(r),
+                _ => false,
+            });
+            // Root variables are checked in every mode, as a person who destroys expects.
+            let variables = graph.ids().filter(|id| {
+                matches!(graph.vertex(*id), Vertex::Variable(path, _) if path.is_root())
+            });
+            let keep = graph.reachable(deleting.chain(variables).collect::<Vec<_>>());
+            graph.retain(&keep)
+        }
+        false => graph,
+    };
+    (plan_graph, graph)
+}
+
+fn create_before_destroy(
+    context: &EvalContext,
+    graph: &Graph<Vertex>,
+    declared: &[ConfigResource],
+) -> HashSet<ConfigResource> {
+    let asked = declared.iter().filter(|resource| {
+        let block = context.configuration.resource(resource);
+        block.is_some_and(|b| b.lifecycle.create_before_destroy == Some(true))
+    });
+    let asked: Vec<VertexId> =
+        asked.filter_map(|r| graph.id(&Vertex::Resource(r.clone()))).collect();
+    let reached = graph.reachable(asked);
+    graph
+        .ids()
+        .zip(reached)
+        .filter(|(_, reached)| *reached)
+        .filter_map(|(id, _)| match graph.vertex(id) {
+            Vertex::Resource(r) if r.resource.mode == ResourceMode::Managed => Some(r.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn data_depends_on(
+    context: &EvalContext,
+    graph: &mut Graph<Vertex>,
+    declared: &[ConfigResource],
+) -> HashMap<ConfigResource, BTreeSet<ConfigResource>> {
+    let configuration = &*context.configuration;
+    let mut found = HashMap::new();
+    for resource in declared.iter().filter(|r| r.resource.mode == ResourceMode::Data) {
+        let Some(node) = configuration.get(&resource.module) else { continue };
+        let Some(block) = node.module.resources.get(&resource.resource) else { continue };
+        let edges = ConfigurationEdges { configuration, graph };
+        let mut named = edges.depended(node, &block.depends_on);
+        for (caller, depends) in edges.module_depends_on(&resource.module) {
+            named.extend(edges.depended(&caller, &depends));
+        }
+        if named.is_empty() {
+            continue;
+        }
+        let ids: Vec<VertexId> = named.iter().filter_map(|v| graph.id(v)).collect();
+        let reached = graph.reachable(ids);
+        let managed = graph.ids().zip(reached).filter(|(_, reached)| *reached);
+        let managed = managed.filter_map(|(id, _)| match graph.vertex(id) {
+            Vertex::Resource(r) if r.resource.mode == ResourceMode::Managed => Some(r.clone()),
+            _ => None,
+        });
+        found.insert(resource.clone(), managed.collect());
+    }
+    found
+}
+
+/// The error for vertices that wait for each other.
+pub(crate) fn cycle_error(graph: &Graph<Vertex>, cycle: &[VertexId]) -> Diagnostic {
+    let names: Vec<String> = cycle.iter().map(|id| graph.vertex(*id).to_string()).collect();
+    match names.as_slice() {
+        [own] => Diagnostic::error(
+            "Self-referential block",
+            format!("Configuration for {own} may not refer to itself."),
+        ),
+        names => Diagnostic::error(format!("Cycle: {}", names.join(", ")), ""),
+    }
+}

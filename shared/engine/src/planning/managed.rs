@@ -1,0 +1,383 @@
+//! Planning one instance of a managed resource.
+
+use super::refresh::{self, Refreshed, note_drift, refresh};
+use super::resource::{Declared, blocking, configuration, validate_configuration};
+use super::{PlanWalk, deletion, replace_triggers};
+use crate::changes::{Action, ActionReason, ResourceInstanceChange};
+use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
+use crate::hooks::HookObject;
+use crate::object::{Object, ObjectStatus};
+use crate::object_change::{
+    Violation, all_configurable, assert_plan_valid, ignore_changes, proposed_new,
+};
+use crate::object_codec::mark_by_schema;
+use crate::plan::{PlanMode, RefreshedInstance};
+use language::diagnostics::Diagnostic;
+use language::module::IgnoreChanges;
+use language::syntax::ast::{IndexKey, TraversalStep};
+use providers::{PlanResourceRequest, PlanResourceResponse};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use values::address::ResourceInstance;
+use values::{Marks, Path, PathStep, Type, Value};
+
+/// Reads, evaluates and plans one instance; whether that worked.
+pub(crate) async fn plan(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+) -> bool {
+    let stored = walk.previous.instances.get(address).cloned().unwrap_or_default();
+    let mut current = None;
+    if let Some(stored) = &stored.current {
+        let found = refresh(
+            walk, Some(declared), &*declared.provider, &declared.schema, address, None, stored,
+        )
+        .await;
+        let Some(found) = found else { return false };
+        note_drift(walk, &declared.provider_address, &declared.schema, address, &found);
+        current = Some(found);
+    }
+    let Some(deposed) = deletion::plan_deposed(walk, Some(declared), address, &stored).await else {
+        return false;
+    };
+    let now = current.as_ref().and_then(|c| c.now.clone());
+    if current.is_some() || !deposed.is_empty() {
+        walk.outcome.refreshed(
+            address.clone(),
+            RefreshedInstance {
+                provider: declared.provider_address.clone(),
+                current: now.clone(),
+                deposed,
+            },
+        );
+    }
+    if walk.options.mode == PlanMode::RefreshOnly {
+        let value = match &now {
+            Some(object) => object.value.clone(),
+            None => Value::unknown(declared.schema.ty().clone()),
+        };
+        walk.context.working.set_instance(address, value);
+        return true;
+    }
+    let change = plan_change(walk, declared, address, data, current.as_ref()).await;
+    let Some(change) = change else { return false };
+    let after = change.after.clone();
+    walk.context.environment.hook(|h| h.post_diff(&change));
+    walk.context.working.set_instance(address, after.clone());
+    let kept = match change.action {
+        // Nothing changes: postconditions see the object as it is.
+        Action::NoOp => now.map_or(after, |object| object.value),
+        _ => after,
+    };
+    walk.outcome.change(change);
+    let (walk, declared, address, data) =
+        (walk.clone(), declared.clone(), address.clone(), data.clone());
+    blocking(move || {
+        let Some(block) = declared.block() else { return false };
+        let rules = &block.lifecycle.postconditions;
+        let object = CheckedObject::ResourcePostcondition;
+        check_rules(&walk.context, &address.module, &data, Some(&kept), object, rules)
+    })
+    .await
+}
+
+async fn plan_change(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+    current: Option<&Refreshed>,
+) -> Option<ResourceInstanceChange> {
+    let config = {
+        let (walk, declared, address, data) =
+            (walk.clone(), declared.clone(), address.clone(), data.clone());
+        blocking(move || {
+            let block = declared.block()?;
+            let rules = &block.lifecycle.preconditions;
+            let object = CheckedObject::ResourcePrecondition;
+            if !check_rules(&walk.context, &address.module, &data, None, object, rules) {
+                return None;
+            }
+            configuration(&walk, &declared, &address, &data)
+        })
+        .await?
+    };
+    if !validate_configuration(walk, declared, address, &config).await {
+        return None;
+    }
+    let block = declared.block()?;
+    let schema = &declared.schema;
+    let now = current.and_then(|c| c.now.as_ref());
+    let tainted = now.filter(|object| object.status == ObjectStatus::Tainted);
+    let prior = match now {
+        Some(object) if tainted.is_none() => object.value.clone(),
+        _ => schema.null(),
+    };
+    let ignored = ignored_paths(&block.lifecycle.ignore_changes, &schema.block, &prior);
+    let effective = ignore_changes(&prior, &config, &ignored);
+    let request = Request { walk, declared, address };
+    let hooks = &walk.context.environment;
+    hooks.hook(|h| h.pre_diff(&HookObject { address, deposed: None }));
+    let private = now.filter(|_| tainted.is_none()).map(|o| o.private.clone()).unwrap_or_default();
+    let mut answer = request.ask(&prior, &effective, private, &ignored).await?;
+    let mut planned = request.marked(&effective, &answer.planned_state);
+    let requires_replace = request.requires_replace(&prior, &planned, &answer)?;
+    let triggered = !prior.is_null() && {
+        let (walk, declared, address, data) =
+            (walk.clone(), declared.clone(), address.clone(), data.clone());
+        blocking(move || replace_triggers::triggered(&walk, &declared, &address, &data)).await?
+    };
+    let create_before_destroy =
+        walk.plan_graph.create_before_destroy.contains(&declared.resource);
+    let replace = match create_before_destroy {
+        true => Action::CreateThenDelete,
+        false => Action::DeleteThenCreate,
+    };
+    let unchanged = planned.unmark_deep() == prior.unmark_deep();
+    let (mut action, mut reason) = if prior.is_null() {
+        (Action::Create, None)
+    } else if triggered {
+        (replace, Some(ActionReason::ReplaceByTriggers))
+    } else if unchanged && requires_replace.is_empty() {
+        (Action::NoOp, None)
+    } else if !requires_replace.is_empty() {
+        (replace, Some(ActionReason::ReplaceBecauseCannotUpdate))
+    } else {
+        (Action::Update, None)
+    };
+    let mut before = prior.clone();
+    if action.is_replace() {
+        // The object to create is planned from nothing, so that what the provider computes is
+        // unknown again. What is ignored counts for an existing object only.
+        answer = request.ask(&schema.null(), &config, answer.planned_private.clone(), &[]).await?;
+        planned = request.marked(&config, &answer.planned_state);
+    }
+    if let (Action::Create, Some(object)) = (action, tainted) {
+        action = replace;
+        reason = Some(ActionReason::ReplaceBecauseTainted);
+        before = object.value.clone();
+    }
+    if action == Action::NoOp && !same_marks(&before, &planned) {
+        action = Action::Update;
+    }
+    if action.is_replace() && block.lifecycle.prevent_destroy == Some(true) {
+        deletion::refuse_prevented(walk, address, Some(block.span));
+        return None;
+    }
+    let dependencies =
+        walk.plan_graph.dependencies.get(&declared.resource).cloned().unwrap_or_default();
+    Some(ResourceInstanceChange {
+        address: address.clone(),
+        previous_address: None,
+        deposed: None,
+        provider: declared.provider_address.clone(),
+        action,
+        reason,
+        before,
+        after: planned,
+        requires_replace,
+        private: answer.planned_private,
+        dependencies,
+        create_before_destroy,
+    })
+}
+
+fn same_marks(a: &Value, b: &Value) -> bool {
+    let sensitive = |v: &Value| {
+        let paths = v.marked_paths().into_iter().filter(|(_, marks)| marks.is_sensitive());
+        paths.map(|(path, _)| path).collect::<std::collections::BTreeSet<_>>()
+    };
+    a.deep_marks() == b.deep_marks() && (a.deep_marks().is_empty() || sensitive(a) == sensitive(b))
+}
+
+/// The paths whose configuration gives way to the prior object.
+pub(crate) fn ignored_paths(
+    ignore: &IgnoreChanges,
+    schema: &values::schema::Block,
+    prior: &Value,
+) -> Vec<Path> {
+    match ignore {
+        _ if prior.is_null() => Vec::new(),
+        IgnoreChanges::None => Vec::new(),
+        IgnoreChanges::All => all_configurable(schema),
+        IgnoreChanges::Paths(paths) => {
+            let ty = schema.implied_type();
+            paths.iter().filter_map(|path| typed_path(&path.steps, &ty)).collect()
+        }
+    }
+}
+
+/// A traversal as a path; `["k"]` and `.k` mean the same in either kind of thing.
+fn typed_path(steps: &[TraversalStep], ty: &Type) -> Option<Path> {
+    let mut path = Vec::new();
+    let mut ty = ty.clone();
+    for step in steps {
+        let (step, next) = match (step, &ty) {
+            (TraversalStep::Attribute { name, .. }, Type::Map(element)) => {
+                (PathStep::Key(name.clone()), (**element).clone())
+            }
+            (TraversalStep::Attribute { name, .. }, Type::Object(object)) => {
+                (PathStep::Attribute(name.clone()), object.attributes.get(name)?.clone())
+            }
+            (TraversalStep::Index { key: IndexKey::String(name), .. }, Type::Map(element)) => {
+                (PathStep::Key(name.clone()), (**element).clone())
+            }
+            (TraversalStep::Index { key: IndexKey::String(name), .. }, Type::Object(object)) => {
+                (PathStep::Attribute(name.clone()), object.attributes.get(name)?.clone())
+            }
+            (TraversalStep::Index { key: IndexKey::Number(n), .. }, _) => {
+                let element = match &ty {
+                    Type::List(element) => (**element).clone(),
+                    _ => Type::Dynamic,
+                };
+                (PathStep::Index(n.parse().ok()?), element)
+            }
+            (TraversalStep::Attribute { name, .. }, _) => {
+                (PathStep::Attribute(name.clone()), Type::Dynamic)
+            }
+            (TraversalStep::Index { key: IndexKey::String(name), .. }, _) => {
+                (PathStep::Key(name.clone()), Type::Dynamic)
+            }
+            (TraversalStep::Index { .. } | TraversalStep::Splat { .. }, _) => return None,
+        };
+        path.push(step);
+        ty = next;
+    }
+    Some(Path(path))
+}
+
+/// What is asked of the provider for one instance.
+struct Request<'a> {
+    walk: &'a PlanWalk,
+    declared: &'a Declared,
+    address: &'a ResourceInstance,
+}
+
+impl Request<'_> {
+    /// Has the provider plan from a prior object to a configuration, and checks its answer.
+    async fn ask(
+        &self,
+        prior: &Value,
+        config: &Value,
+        private: Arc<[u8]>,
+        ignored: &[Path],
+    ) -> Option<PlanResourceResponse> {
+        let block = &self.declared.schema.block;
+        let (prior, config) = (prior.unmark_deep(), config.unmark_deep());
+        let request = PlanResourceRequest {
+            ty: self.address.resource.ty.clone(),
+            proposed_new_state: proposed_new(block, &prior, &config),
+            prior_state: prior.clone(),
+            config: config.clone(),
+            prior_private: private,
+            provider_meta: None,
+            prior_identity: None,
+            deferral_allowed: false,
+        };
+        let response = match self.declared.provider.plan_resource(request).await {
+            Ok(response) => response,
+            Err(e) => {
+                refresh::report_failure(self.walk, Some(self.declared), self.address, &e);
+                return None;
+            }
+        };
+        let (mut answer, warnings) = match response.into_result() {
+            Ok(answer) => answer,
+            Err(errors) => {
+                refresh::report(self.walk, self.declared, self.address, errors);
+                return None;
+            }
+        };
+        refresh::report(self.walk, self.declared, self.address, warnings);
+        let violations = assert_plan_valid(block, &prior, &config, &answer.planned_state);
+        if !violations.is_empty() {
+            if !answer.legacy_type_system {
+                self.invalid_plan(&violations);
+                return None;
+            }
+            tracing::warn!(
+                address = %self.address,
+                provider = %self.declared.provider_address,
+                problems = violations.len(),
+                "the provider's plan breaks the protocol's rules; tolerated, since it uses the legacy SDK"
+            );
+        }
+        if answer.legacy_type_system {
+            // Such providers may bring ignored changes back.
+            answer.planned_state = ignore_changes(&prior, &answer.planned_state, ignored);
+        }
+        Some(answer)
+    }
+
+    fn invalid_plan(&self, violations: &[Violation]) {
+        for violation in violations {
+            let detail = format!(
+                "Provider {:?} planned an invalid value for {}{}{}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                self.declared.provider_address.provider.to_string(),
+                self.address,
+                if violation.path.is_root() { ": " } else { "" },
+                violation
+            );
+            self.walk.fail(self.address, Diagnostic::error("Provider produced invalid plan", detail));
+        }
+    }
+
+    /// The planned object with the marks of the configuration that it came from, and its schema's.
+    fn marked(&self, config: &Value, planned: &Value) -> Value {
+        let paths = config.marked_paths();
+        let sensitive = paths.iter().map(|(path, marks)| (path, marks.intersection(Marks::SENSITIVE)));
+        mark_by_schema(&self.declared.schema, &planned.mark_paths(sensitive))
+    }
+
+    /// The paths among those that the provider named which really change.
+    fn requires_replace(
+        &self,
+        prior: &Value,
+        planned: &Value,
+        answer: &PlanResourceResponse,
+    ) -> Option<Vec<Path>> {
+        if prior.is_null() {
+            return Some(Vec::new());
+        }
+        let (prior, planned) = (prior.unmark_deep(), planned.unmark_deep());
+        let mut found = Vec::new();
+        for path in &answer.requires_replace {
+            let (before, after) = (path.get(&prior), path.get(&planned));
+            if before.is_none() && after.is_none() {
+                let detail = format!(
+                    "Provider {:?} has indicated \"requires replacement\" on {} for a non-existent attribute path {path}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+                    self.declared.provider_address.provider.to_string(),
+                    self.address,
+                );
+                self.walk
+                    .fail(self.address, Diagnostic::error("Provider produced invalid plan", detail));
+                return None;
+            }
+            let null = |other: &Option<Value>| {
+                Value::null(other.as_ref().map_or(Type::Dynamic, Value::ty))
+            };
+            let (b, a) =
+                (before.clone().unwrap_or_else(|| null(&after)), after.clone().unwrap_or_else(|| null(&before)));
+            let same = a.is_wholly_known() && a == b;
+            if !same || is_write_only(&self.declared.schema.block, path) {
+                found.push(path.clone());
+            }
+        }
+        Some(found)
+    }
+}
+
+/// Whether a path leads to, or into, an attribute that is never stored.
+fn is_write_only(block: &values::schema::Block, path: &Path) -> bool {
+    match path.0.first() {
+        Some(PathStep::Attribute(name)) => {
+            block.attributes.get(name).is_some_and(|attribute| attribute.write_only)
+        }
+        _ => false,
+    }
+}
+
+/// The objects of an instance that a plan leaves as they are.
+pub(crate) type DeposedObjects = BTreeMap<crate::object::DeposedKey, Object>;

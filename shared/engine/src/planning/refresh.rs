@@ -1,0 +1,135 @@
+//! Reading the world: the object that a record speaks of, as it is now.
+
+use super::PlanWalk;
+use super::resource::Declared;
+use crate::changes::{Action, ResourceInstanceChange};
+use crate::hooks::HookObject;
+use crate::object::{DeposedKey, Object, ObjectStatus, StoredObject};
+use crate::object_codec::{decode, mark_by_schema};
+use crate::provider_diagnostics::{failed_call, in_body};
+use providers::{Provider, ProviderDiagnostic, ProviderError, ReadResourceRequest, TypedSchema};
+use values::address::{ProviderConfigAddress, ResourceInstance};
+
+/// An object as recorded, and as it is now (`None` where it is gone).
+pub(crate) struct Refreshed {
+    pub(crate) recorded: Object,
+    pub(crate) now: Option<Object>,
+}
+
+/// Reports what a provider said; whether an error is among it.
+pub(crate) fn report(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    diagnostics: Vec<ProviderDiagnostic>,
+) -> bool {
+    let block = declared.block();
+    let body = block.map(|b| &*b.config);
+    let placed = in_body(diagnostics, body, block.map(|b| b.span), &address.to_string());
+    walk.context.report(placed)
+}
+
+pub(crate) fn report_failure(
+    walk: &PlanWalk,
+    declared: Option<&Declared>,
+    address: &ResourceInstance,
+    error: &ProviderError,
+) {
+    let place = declared.and_then(|d| d.block()).map(|b| b.span);
+    walk.context.report([failed_call(error, place, &address.to_string())]);
+}
+
+/// Decodes a recorded object and, where the plan refreshes, reads it from the world.
+pub(crate) async fn refresh(
+    walk: &PlanWalk,
+    declared: Option<&Declared>,
+    provider: &dyn Provider,
+    schema: &TypedSchema,
+    address: &ResourceInstance,
+    deposed: Option<&DeposedKey>,
+    stored: &StoredObject,
+) -> Option<Refreshed> {
+    let recorded = match decode(provider, schema, address, stored).await {
+        Ok((object, warnings)) => {
+            walk.context.report(warnings);
+            object
+        }
+        Err(errors) => {
+            walk.context.report(errors);
+            return None;
+        }
+    };
+    if !walk.options.refresh || recorded.status == ObjectStatus::Incomplete {
+        return Some(Refreshed { now: Some(recorded.clone()), recorded });
+    }
+    let hooks = &walk.context.environment;
+    let object = HookObject { address, deposed };
+    hooks.hook(|h| h.pre_refresh(&object, &recorded.value));
+    let request = ReadResourceRequest {
+        ty: address.resource.ty.clone(),
+        current: recorded.value.unmark_deep(),
+        private: recorded.private.clone(),
+        provider_meta: None,
+        identity: recorded.identity.clone(),
+        deferral_allowed: false,
+    };
+    let response = match provider.read_resource(request).await {
+        Ok(response) => response,
+        Err(e) => {
+            report_failure(walk, declared, address, &e);
+            return None;
+        }
+    };
+    let (block, shown) = (declared.and_then(|d| d.block()), address.to_string());
+    let (answer, warnings) = match response.into_result() {
+        Ok(answer) => answer,
+        Err(errors) => {
+            let body = block.map(|b| &*b.config);
+            walk.context.report(in_body(errors, body, block.map(|b| b.span), &shown));
+            return None;
+        }
+    };
+    walk.context.report(in_body(warnings, block.map(|b| &*b.config), block.map(|b| b.span), &shown));
+    let after = answer.state.mark_paths(
+        stored.sensitive_paths.iter().map(|path| (path, values::Marks::SENSITIVE)),
+    );
+    let after = mark_by_schema(schema, &after);
+    hooks.hook(|h| h.post_refresh(&object, &recorded.value, &after));
+    let now = (!after.is_null()).then(|| Object {
+        value: after,
+        private: answer.private,
+        identity: answer.identity.or_else(|| recorded.identity.clone()),
+        ..recorded.clone()
+    });
+    Some(Refreshed { recorded, now })
+}
+
+/// Notes that an object is not as recorded any more, if so.
+pub(crate) fn note_drift(
+    walk: &PlanWalk,
+    provider: &ProviderConfigAddress,
+    schema: &TypedSchema,
+    address: &ResourceInstance,
+    refreshed: &Refreshed,
+) {
+    let before = &refreshed.recorded.value;
+    let (action, after) = match &refreshed.now {
+        None => (Action::Delete, schema.null()),
+        Some(now) if now.value.unmark_deep() == before.unmark_deep() => return,
+        Some(now) => (Action::Update, now.value.clone()),
+    };
+    walk.outcome.drifted(ResourceInstanceChange {
+        address: address.clone(),
+        previous_address: None,
+        deposed: None,
+        provider: provider.clone(),
+        action,
+        reason: None,
+        before: before.clone(),
+        after,
+        requires_replace: Vec::new(),
+        private: refreshed.recorded.private.clone(),
+        dependencies: refreshed.recorded.dependencies.clone(),
+        create_before_destroy: refreshed.recorded.create_before_destroy,
+    });
+}

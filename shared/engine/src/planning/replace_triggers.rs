@@ -1,0 +1,165 @@
+//! `replace_triggered_by`: whether what it names is about to change.
+
+use super::PlanWalk;
+use super::resource::Declared;
+use crate::changes::Action;
+use crate::evaluation::RepetitionData;
+use language::diagnostics::Diagnostic;
+use language::reference::{Reference, Subject, references_in};
+use language::syntax::ast::{Expression, ExpressionKind, IndexKey, TraversalStep};
+use values::address::{AbsoluteResource, InstanceKey, ResourceInstance};
+use values::{Path, PathStep};
+
+/// `None` after an error.
+pub(crate) fn triggered(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+) -> Option<bool> {
+    let mut any = false;
+    for expression in &declared.block()?.lifecycle.replace_triggered_by {
+        any |= triggered_by(walk, address, data, expression)?;
+    }
+    Some(any)
+}
+
+fn triggered_by(
+    walk: &PlanWalk,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+    expression: &Expression,
+) -> Option<bool> {
+    let (reference, computed_key, rest) = match resolve(walk, address, data, expression) {
+        Ok(resolved) => resolved,
+        Err(diagnostic) => {
+            walk.fail(address, *diagnostic);
+            return None;
+        }
+    };
+    let Subject::Resource(resource) = &reference.subject else { return Some(false) };
+    let resource = resource.absolute(&address.module);
+    let (key, path) = match computed_key {
+        Some(key) => (Some(key), rest),
+        None => split_key(walk, &resource, &rest),
+    };
+    let instances: Vec<ResourceInstance> = match key {
+        Some(key) => vec![resource.instance(key)],
+        None => {
+            let expansion = walk.context.working.expansion(&resource)?;
+            expansion.keys().into_iter().map(|key| resource.instance(key)).collect()
+        }
+    };
+    Some(instances.iter().any(|instance| {
+        let Some(change) = walk.outcome.planned(instance) else { return false };
+        match change.action {
+            Action::NoOp | Action::Read => false,
+            _ if path.is_root() => true,
+            _ => {
+                let (before, after) = (path.get(&change.before), path.get(&change.after));
+                match (before, after) {
+                    (Some(b), Some(a)) => {
+                        !a.is_wholly_known() || a.unmark_deep() != b.unmark_deep()
+                    }
+                    (None, None) => false,
+                    _ => true,
+                }
+            }
+        }
+    }))
+}
+
+/// The reference, an instance key that had to be evaluated, and the static rest.
+type Resolved = (Reference, Option<InstanceKey>, Path);
+
+fn resolve(
+    walk: &PlanWalk,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+    expression: &Expression,
+) -> Result<Resolved, Box<Diagnostic>> {
+    let invalid = || {
+        Box::new(
+            Diagnostic::error(
+                "Invalid reference in replace_triggered_by expression",
+                "Only references to resources, count.index and each.key are allowed in replace_triggered_by.",
+            )
+            .at(expression.span),
+        )
+    };
+    // aws_x.y[count.index].z: the index is evaluated, the rest is static.
+    let (base, key, rest) = peel(expression);
+    let reference = references_in(base)
+        .into_iter()
+        .next()
+        .ok_or_else(invalid)?;
+    let reference = reference?;
+    let key = match key {
+        None => None,
+        Some(key) => {
+            let value = walk
+                .context
+                .evaluate(&address.module, data, None, |e| e.expression(key))
+                .ok_or_else(invalid)?;
+            match (value.as_number().and_then(|n| n.to_u64()), value.as_str()) {
+                (Some(n), _) => Some(InstanceKey::Int(n)),
+                (None, Some(s)) => Some(InstanceKey::String(s.into())),
+                _ => return Err(invalid()),
+            }
+        }
+    };
+    let steps = match key {
+        Some(_) => rest.to_vec(),
+        None => reference.remaining().to_vec(),
+    };
+    let path = steps_to_path(&steps);
+    Ok((reference, key, path))
+}
+
+fn peel(expression: &Expression) -> (&Expression, Option<&Expression>, &[TraversalStep]) {
+    match &expression.kind {
+        ExpressionKind::Index(index) => (&index.collection, Some(&index.key), &[]),
+        ExpressionKind::RelativeTraversal(relative) => {
+            let (base, key, _) = peel(&relative.source);
+            (base, key, &relative.steps)
+        }
+        _ => (expression, None, &[]),
+    }
+}
+
+fn steps_to_path(steps: &[TraversalStep]) -> Path {
+    Path(
+        steps
+            .iter()
+            .filter_map(|step| match step {
+                TraversalStep::Attribute { name, .. } => Some(PathStep::Attribute(name.clone())),
+                TraversalStep::Index { key: IndexKey::String(name), .. } => {
+                    Some(PathStep::Key(name.clone()))
+                }
+                TraversalStep::Index { key: IndexKey::Number(n), .. } => {
+                    n.parse().ok().map(PathStep::Index)
+                }
+                TraversalStep::Index { .. } | TraversalStep::Splat { .. } => None,
+            })
+            .collect(),
+    )
+}
+
+/// Takes the instance key off the front of a path, where the resource has several instances.
+fn split_key(walk: &PlanWalk, resource: &AbsoluteResource, path: &Path) -> (Option<InstanceKey>, Path) {
+    let several = walk
+        .context
+        .working
+        .expansion(resource)
+        .is_some_and(|expansion| !expansion.contains(&InstanceKey::None));
+    match (several, path.0.split_first()) {
+        (true, Some((PathStep::Index(i), rest))) => {
+            (Some(InstanceKey::Int(*i as u64)), Path(rest.to_vec()))
+        }
+        (true, Some((PathStep::Key(k), rest))) => {
+            (Some(InstanceKey::String(k.clone())), Path(rest.to_vec()))
+        }
+        (true, _) => (None, path.clone()),
+        (false, _) => (Some(InstanceKey::None), path.clone()),
+    }
+}

@@ -1,0 +1,284 @@
+//! Planning one resource: its expansion, each of its instances, and what is recorded but not wanted
+//! any more.
+
+use super::{PlanWalk, data, deletion, managed, refresh};
+use crate::changes::ActionReason;
+use crate::evaluation::{Expansion, RepetitionData, evaluate_expansion};
+use crate::graph::Walked;
+use crate::object_codec::{mark_by_schema, resource_schema};
+use crate::plan::PlanMode;
+use futures::stream::{FuturesUnordered, StreamExt};
+use language::diagnostics::Diagnostic;
+use language::module::{ModuleNode, ResourceBlock};
+use providers::{Provider, TypedSchema};
+use std::sync::Arc;
+use values::Value;
+use values::address::{
+    ConfigResource, InstanceKey, ModuleInstance, ProviderConfigAddress, ResourceInstance,
+    ResourceMode,
+};
+
+/// What all instances of a declared resource have in common.
+pub(crate) struct Declared {
+    pub(crate) resource: ConfigResource,
+    pub(crate) node: Arc<ModuleNode>,
+    pub(crate) provider_address: ProviderConfigAddress,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) schema: TypedSchema,
+}
+
+impl Declared {
+    pub(crate) fn block(&self) -> Option<&ResourceBlock> {
+        self.node.module.resources.get(&self.resource.resource)
+    }
+}
+
+pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walked {
+    let recorded = walk.plan_graph.recorded.get(&resource).cloned().unwrap_or_default();
+    let Some(declared) = walk.context.configuration.resource(&resource) else {
+        return delete_all(&walk, recorded, None).await;
+    };
+    if walk.options.mode == PlanMode::Destroy && resource.resource.mode == ResourceMode::Managed {
+        let span = declared.span;
+        let done = delete_all(&walk, recorded, None).await;
+        let _ = span;
+        return done;
+    }
+    let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
+    let declared = Arc::new(declared);
+    let mut ok = true;
+    let mut wanted = Vec::new();
+    for module in walk.modules(&resource.module).iter() {
+        let Some(expansion) = expand(&walk, &declared, module).await else {
+            ok = false;
+            continue;
+        };
+        let absolute = resource.resource.absolute(module);
+        for key in expansion.keys() {
+            wanted.push((absolute.instance(key.clone()), expansion.data(&key)));
+        }
+        walk.context.working.set_expansion(absolute, expansion);
+    }
+    if ok {
+        if walk.validating() {
+            ok = validate_instances(&walk, &declared, wanted).await;
+        } else {
+            ok = plan_instances(&walk, &declared, wanted).await;
+            let gone = recorded.into_iter().filter(|a| !is_wanted(&walk, a)).collect();
+            ok &= delete_all(&walk, gone, Some(&declared)).await == Walked::Done;
+        }
+    }
+    if !ok {
+        return Walked::Failed;
+    }
+    for module in walk.modules(&resource.module).iter() {
+        walk.context.working.finish_resource(&resource.resource.absolute(module));
+    }
+    Walked::Done
+}
+
+fn is_wanted(walk: &PlanWalk, address: &ResourceInstance) -> bool {
+    // A module instance that is gone has no expansion.
+    let modules = walk.modules(&address.module.path());
+    modules.contains(&address.module)
+        && walk
+            .context
+            .working
+            .expansion(&address.containing())
+            .is_some_and(|expansion| expansion.contains(&address.key))
+}
+
+fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Declared> {
+    let context = &walk.context;
+    let node = context.node(&resource.module)?.clone();
+    let block = node.module.resources.get(&resource.resource)?;
+    let provider_address = context.configuration.provider_for(resource)?;
+    let provider = context.pool.running(&provider_address)?;
+    let schemas = context.pool.schema(&provider_address.provider)?;
+    let mode = resource.resource.mode;
+    let Some(schema) = resource_schema(&schemas, mode, &resource.resource.ty).cloned() else {
+        let (what, other, kind) = match mode {
+            ResourceMode::Managed => ("resource type", schemas.data_sources.contains_key(&resource.resource.ty), "data source"),
+            _ => ("data source", schemas.resources.contains_key(&resource.resource.ty), "managed resource type"),
+        };
+        let name = &provider_address.provider.for_display();
+        let mut detail = format!("The provider {name} does not support {what} {:?}.", &*resource.resource.ty);
+        if other {
+            let (want, header) = match mode {
+                ResourceMode::Managed => (kind, "data"),
+                _ => (kind, "resource"),
+            };
+            detail.push_str(&format!("\n\nDid you intend to use the {want} {:?}? If so, declare this using a {header:?} block instead of a {:?} block.", &*resource.resource.ty, if header == "data" { "resource" } else { "data" }));
+        }
+        let summary = match mode {
+            ResourceMode::Managed => "Invalid resource type",
+            _ => "Invalid data source",
+        };
+        context.report([Diagnostic::error(summary, detail).at(block.type_span)]);
+        return None;
+    };
+    walk.outcome.schema(&provider_address.provider, mode, &resource.resource.ty, &schema);
+    Some(Declared { resource: resource.clone(), node, provider_address, provider, schema })
+}
+
+async fn expand(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    module: &ModuleInstance,
+) -> Option<Expansion> {
+    let (walk, declared, module) = (walk.clone(), declared.clone(), module.clone());
+    blocking(move || {
+        let block = declared.block()?;
+        let data = RepetitionData::default();
+        let validating = walk.validating();
+        walk.context
+            .evaluate(&module, &data, None, |e| {
+                evaluate_expansion(e, &block.repetition, validating)
+            })
+            .flatten()
+            .map(|expansion| if validating { expansion.forget_keys() } else { expansion })
+    })
+    .await
+}
+
+/// Runs an evaluation off the runtime's threads.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(e) => match e.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is going away, and this task with it.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+async fn plan_instances(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    wanted: Vec<(ResourceInstance, RepetitionData)>,
+) -> bool {
+    let mut ok = true;
+    let mut wanted = wanted.into_iter();
+    let mut running = FuturesUnordered::new();
+    let limit = walk.context.environment.parallelism.max(1);
+    loop {
+        while running.len() < limit {
+            let Some((address, data)) = wanted.next() else { break };
+            let (walk, declared) = (walk.clone(), declared.clone());
+            running.push(async move {
+                let Some(_permit) = walk.context.permit().await else { return false };
+                if walk.context.stop.is_stopping() {
+                    return false;
+                }
+                match declared.resource.resource.mode {
+                    ResourceMode::Managed => managed::plan(&walk, &declared, &address, &data).await,
+                    _ => data::plan(&walk, &declared, &address, &data).await,
+                }
+            });
+        }
+        match running.next().await {
+            Some(done) => ok &= done,
+            None => return ok,
+        }
+    }
+}
+
+/// Plans the deletion of instances that nothing wants any more.
+async fn delete_all(
+    walk: &Arc<PlanWalk>,
+    addresses: Vec<ResourceInstance>,
+    declared: Option<&Arc<Declared>>,
+) -> Walked {
+    let mut ok = true;
+    for address in addresses {
+        let Some(_permit) = walk.context.permit().await else { return Walked::Failed };
+        if walk.context.stop.is_stopping() {
+            return Walked::Failed;
+        }
+        let reason = reason_for_deletion(walk, &address);
+        ok &= deletion::plan(walk, declared.map(|d| &**d), &address, reason).await;
+    }
+    if ok { Walked::Done } else { Walked::Failed }
+}
+
+fn reason_for_deletion(walk: &PlanWalk, address: &ResourceInstance) -> Option<ActionReason> {
+    if walk.options.mode == PlanMode::Destroy {
+        return None;
+    }
+    let configuration = &walk.context.configuration;
+    let module_gone = configuration.get(&address.module.path()).is_none()
+        || !walk.modules(&address.module.path()).contains(&address.module);
+    if module_gone {
+        return Some(ActionReason::DeleteBecauseNoModule);
+    }
+    let Some(expansion) = walk.context.working.expansion(&address.containing()) else {
+        return Some(ActionReason::DeleteBecauseNoResourceConfig);
+    };
+    Some(match (&*expansion, &address.key) {
+        (Expansion::Count(_), InstanceKey::Int(_)) => ActionReason::DeleteBecauseCountIndex,
+        (Expansion::ForEach(_), InstanceKey::String(_)) => ActionReason::DeleteBecauseEachKey,
+        _ => ActionReason::DeleteBecauseWrongRepetition,
+    })
+}
+
+/// Decodes and validates the configuration, as far as it is known without planning.
+async fn validate_instances(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    wanted: Vec<(ResourceInstance, RepetitionData)>,
+) -> bool {
+    let mut ok = true;
+    for (address, data) in wanted {
+        let config = {
+            let (walk, declared, address, data) =
+                (walk.clone(), declared.clone(), address.clone(), data.clone());
+            blocking(move || configuration(&walk, &declared, &address, &data)).await
+        };
+        let Some(config) = config else {
+            ok = false;
+            continue;
+        };
+        ok &= validate_configuration(walk, declared, &address, &config).await;
+        let unknown = Value::unknown(declared.schema.ty().clone());
+        walk.context.working.set_instance(&address, mark_by_schema(&declared.schema, &unknown));
+    }
+    ok
+}
+
+/// The instance's configuration as an object of the schema's type, with marks.
+pub(crate) fn configuration(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+) -> Option<Value> {
+    let block = declared.block()?;
+    walk.context.evaluate(&address.module, data, None, |e| {
+        e.body(&block.config, &declared.schema.block)
+    })
+}
+
+/// Has the provider validate a configuration.
+pub(crate) async fn validate_configuration(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    config: &Value,
+) -> bool {
+    let ty = &*declared.resource.resource.ty;
+    let config = config.unmark_deep();
+    let response = match declared.resource.resource.mode {
+        ResourceMode::Managed => {
+            declared.provider.validate_resource_config(ty, &config, true).await
+        }
+        _ => declared.provider.validate_data_config(ty, &config).await,
+    };
+    match response {
+        Ok(response) => !refresh::report(walk, declared, address, response.diagnostics),
+        Err(e) => {
+            refresh::report_failure(walk, Some(declared), address, &e);
+            false
+        }
+    }
+}

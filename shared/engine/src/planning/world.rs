@@ -1,0 +1,119 @@
+//! Reading instances again, to compare the world with what a plan rests on.
+
+use super::graph;
+use super::refresh::refresh;
+use super::{Outcome, PlanOptions, PlanWalk, data, named_value};
+use crate::evaluation::{EvalContext, named_values};
+use crate::graph::{Walked, walk};
+use crate::object_codec::resource_schema;
+use crate::plan::{Plan, PlanMode, RefreshedInstance};
+use crate::vertex::Vertex;
+use language::diagnostics::Diagnostics;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use values::address::{ProviderConfigAddress, ResourceInstance, ResourceMode};
+
+/// Reads the recorded objects of these instances as planning did.
+///
+/// Providers are configured with what the plan knew: values of resources come from it.
+pub(crate) async fn read_world(
+    context: EvalContext,
+    plan: &Plan,
+    addresses: &BTreeSet<ResourceInstance>,
+) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
+    let options = PlanOptions { mode: PlanMode::RefreshOnly, refresh: true };
+    let (plan_graph, graph) = graph::build(&context, options.mode, &plan.previous);
+    let providers: BTreeSet<&ProviderConfigAddress> = addresses
+        .iter()
+        .filter_map(|address| plan.refreshed.get(address))
+        .map(|instance| &instance.provider)
+        .collect();
+    let wanted: Vec<_> =
+        providers.iter().filter_map(|p| graph.id(&Vertex::Provider((*p).clone()))).collect();
+    let keep = graph.reachable(wanted);
+    let graph = graph.retain(&keep);
+    let shared = Arc::new(PlanWalk {
+        context,
+        options,
+        previous: plan.previous.clone(),
+        plan_graph,
+        outcome: Outcome::default(),
+    });
+    let planned = Arc::new(plan.clone());
+    walk(
+        &graph,
+        |vertex| {
+            let (shared, vertex, planned) = (shared.clone(), vertex.clone(), planned.clone());
+            async move { visit(shared, vertex, &planned).await }
+        },
+        |_| {},
+    )
+    .await;
+    let mut found = BTreeMap::new();
+    for address in addresses {
+        if let Some(instance) = read(&shared, plan, address).await {
+            found.insert(address.clone(), instance);
+        }
+    }
+    let diagnostics = shared.context.take_diagnostics();
+    (found, diagnostics)
+}
+
+async fn visit(shared: Arc<PlanWalk>, vertex: Vertex, plan: &Plan) -> Walked {
+    match vertex {
+        Vertex::Provider(address) => named_values::provider(&shared.context, &address).await,
+        Vertex::Resource(resource) => {
+            // What a provider's configuration refers to is as it was planned.
+            let working = &shared.context.working;
+            for (address, instance) in &plan.refreshed {
+                if address.config() != resource {
+                    continue;
+                }
+                if let Some(object) = &instance.current {
+                    working.set_resource(address.containing(), object.value.clone());
+                }
+            }
+            Walked::Done
+        }
+        vertex => super::blocking(move || named_value(&shared.context, &vertex)).await,
+    }
+}
+
+async fn read(
+    shared: &PlanWalk,
+    plan: &Plan,
+    address: &ResourceInstance,
+) -> Option<RefreshedInstance> {
+    let planned = plan.refreshed.get(address)?;
+    let provider = shared.context.pool.running(&planned.provider)?;
+    let schemas = shared.context.pool.schema(&planned.provider.provider)?;
+    let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
+    let mut instance = RefreshedInstance {
+        provider: planned.provider.clone(),
+        current: None,
+        deposed: BTreeMap::new(),
+    };
+    if address.resource.mode == ResourceMode::Data {
+        // A data source is read by its configuration, which the plan knows as the arguments of its
+        // result.
+        let object = planned.current.as_ref()?;
+        let config = data::arguments(schema, &object.value);
+        let value = data::read(&*provider, schema, address, &config).await.ok()?.0;
+        instance.current = Some(crate::object::Object { value, ..object.clone() });
+        return Some(instance);
+    }
+    let recorded = plan.previous.instances.get(address)?;
+    if let Some(stored) = &recorded.current {
+        let found =
+            refresh(shared, None, &*provider, schema, address, None, stored).await?;
+        instance.current = found.now;
+    }
+    for (key, stored) in &recorded.deposed {
+        let found =
+            refresh(shared, None, &*provider, schema, address, Some(key), stored).await?;
+        if let Some(object) = found.now {
+            instance.deposed.insert(key.clone(), object);
+        }
+    }
+    Some(instance)
+}

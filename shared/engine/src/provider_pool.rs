@@ -1,0 +1,115 @@
+//! The providers of one operation: each configuration is one running provider, schemas are asked
+//! once.
+
+use language::diagnostics::Diagnostic;
+use providers::{Provider, ProviderError, ProviderSchema, Providers};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use tokio::sync::Mutex;
+use values::address::{ProviderAddress, ProviderConfigAddress};
+
+pub(crate) struct ProviderPool {
+    source: Arc<dyn Providers>,
+    running: RwLock<HashMap<ProviderConfigAddress, Arc<dyn Provider>>>,
+    schemas: RwLock<HashMap<ProviderAddress, Arc<ProviderSchema>>>,
+    /// Held while starting, so that one configuration never has two processes.
+    starting: Mutex<()>,
+}
+
+impl ProviderPool {
+    pub(crate) fn new(source: Arc<dyn Providers>) -> ProviderPool {
+        ProviderPool {
+            source,
+            running: RwLock::default(),
+            schemas: RwLock::default(),
+            starting: Mutex::new(()),
+        }
+    }
+
+    /// The running provider of a configuration; started if it is not. The first start of a provider
+    /// asks its schema.
+    pub(crate) async fn start(
+        &self,
+        address: &ProviderConfigAddress,
+    ) -> Result<Arc<dyn Provider>, Vec<Diagnostic>> {
+        if let Some(running) = self.running(address) {
+            return Ok(running);
+        }
+        let _starting = self.starting.lock().await;
+        if let Some(running) = self.running(address) {
+            return Ok(running);
+        }
+        let provider = self
+            .source
+            .start(&address.provider)
+            .await
+            .map_err(|e| vec![failed_to_start(&address.provider, &e)])?;
+        if self.schema(&address.provider).is_none() {
+            let response = match provider.schema().await {
+                Ok(response) => response,
+                Err(e) => {
+                    provider.close().await;
+                    return Err(vec![failed_to_start(&address.provider, &e)]);
+                }
+            };
+            match response.into_result() {
+                Ok((schema, _)) => {
+                    let mut schemas =
+                        self.schemas.write().unwrap_or_else(PoisonError::into_inner);
+                    schemas.insert(address.provider.clone(), schema);
+                }
+                Err(diagnostics) => {
+                    provider.close().await;
+                    return Err(diagnostics
+                        .into_iter()
+                        .map(|d| Diagnostic::error(d.summary, d.detail))
+                        .collect());
+                }
+            }
+        }
+        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
+        running.insert(address.clone(), provider.clone());
+        Ok(provider)
+    }
+
+    pub(crate) fn running(&self, address: &ProviderConfigAddress) -> Option<Arc<dyn Provider>> {
+        self.running.read().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
+    }
+
+    /// The schema of a provider of which a configuration was started.
+    pub(crate) fn schema(&self, address: &ProviderAddress) -> Option<Arc<ProviderSchema>> {
+        self.schemas.read().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
+    }
+
+    fn all(&self) -> Vec<Arc<dyn Provider>> {
+        self.running.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Asks every running provider to finish early.
+    pub(crate) async fn stop(&self) {
+        for provider in self.all() {
+            // A provider that cannot be asked is ended by `close` all the same.
+            let _ = provider.stop().await;
+        }
+    }
+
+    /// Ends every running provider.
+    pub(crate) async fn close(&self) {
+        for provider in self.all() {
+            provider.close().await;
+        }
+        self.running.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+fn failed_to_start(address: &ProviderAddress, error: &ProviderError) -> Diagnostic {
+    match error {
+        ProviderError::NotInstalled { .. } => Diagnostic::error(
+            "Inconsistent dependency lock file",
+            format!(
+                "The following dependency selections recorded in the lock file are inconsistent with the current configuration:\n  - provider {address}: required by this configuration but no version is selected\n\nTo make the initial dependency selections that will initialize the dependency lock file, run:\n  plumb init"
+            ),
+        ),
+        error => Diagnostic::error("Failed to load plugin schemas", format!("Error while loading schemas for plugin components: {error}.")),
+    }
+}

@@ -1,0 +1,3 @@
+//! Randomness, handed in.
+
+pub use language::functions::Random;

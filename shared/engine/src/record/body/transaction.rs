@@ -1,0 +1,80 @@
+use super::{Body, UnknownFields};
+use crate::identifiers::{PlanId, Principal, RunId, WriteId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The one transaction of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransactionBody {
+    /// Format of this body.
+    pub format: u32,
+    /// Fresh at each write.
+    pub write_id: WriteId,
+    /// The plan.
+    pub plan: PlanId,
+    /// The plan's digest, in hexadecimal.
+    pub plan_digest: String,
+    /// The run.
+    pub run: RunId,
+    /// Who started it.
+    pub principal: Principal,
+    /// Who approved it, where approval was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<Principal>,
+    /// How many invocations have worked on it, from 1.
+    pub attempt: u32,
+    /// When its lease ends, seconds since the epoch.
+    pub lease_until: i64,
+    /// How far it is.
+    pub phase: Phase,
+    /// Attempts in a row that brought nothing forward.
+    #[serde(default)]
+    pub progressless_attempts: u32,
+    /// Fields of newer versions.
+    #[serde(flatten)]
+    pub unknown: UnknownFields,
+}
+
+/// How far a transaction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Checking; nothing was changed.
+    Claiming,
+    /// Put off; nothing was changed.
+    Waiting,
+    /// Refused for good; nothing was changed.
+    Rejected,
+    /// Decided; changing.
+    Executing,
+    /// Ended.
+    Done,
+    /// Died, and was settled by another.
+    Fenced,
+}
+
+impl Phase {
+    /// Whether nothing can have been changed yet, and the plan may be tried again.
+    pub fn may_begin_again(self) -> bool {
+        matches!(self, Phase::Claiming | Phase::Waiting)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Phase::Claiming => "claiming",
+            Phase::Waiting => "waiting",
+            Phase::Rejected => "rejected",
+            Phase::Executing => "executing",
+            Phase::Done => "done",
+            Phase::Fenced => "fenced",
+        })
+    }
+}
+
+impl Body for TransactionBody {
+    fn format(&self) -> u32 {
+        self.format
+    }
+}

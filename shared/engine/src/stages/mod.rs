@@ -1,0 +1,84 @@
+//! Stages: the named checks of a saved plan. What they come to is data.
+
+mod authenticity;
+mod difference;
+mod lineage;
+mod records;
+mod resources;
+mod serial;
+mod snapshot;
+mod upstream;
+
+pub use authenticity::{AuthenticityFacts, authenticate};
+pub use lineage::check_lineage;
+pub use records::check_records;
+pub use resources::{Waiver, World, check_resources};
+pub use serial::check_serial;
+pub use snapshot::{check_snapshot, compare_snapshot};
+pub use upstream::check_upstream;
+
+pub(crate) use authenticity::AuthenticityProof;
+
+use crate::estate::EstateReading;
+use crate::record::key::EstateName;
+use crate::saved_plan::{AuthenticatedPlan, PlanVerifier, SavedPlan, SigningError, UnverifiedPlan};
+use crate::verdict::{Outcome, Stage, Verdict};
+
+/// What a saved plan is compared with.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    /// Origin, time, configuration and providers.
+    pub authenticity: AuthenticityFacts<'a>,
+    /// The estate that the plan is to be applied to.
+    pub estate: &'a EstateName,
+    /// What its records say now.
+    pub reading: &'a EstateReading,
+    /// What the world says now.
+    pub world: World<'a>,
+    /// Findings that a person accepts.
+    pub waivers: &'a [Waiver],
+}
+
+/// What all stages came to.
+#[derive(Debug)]
+pub struct Validation {
+    /// One verdict or more of every stage, in the order of the stages.
+    pub verdicts: Vec<Verdict>,
+    /// The plan to apply; only where authenticity passed. Apply it only where [`Validation::passes`].
+    pub plan: Option<AuthenticatedPlan>,
+}
+
+impl Validation {
+    /// Whether nothing rejects the plan.
+    pub fn passes(&self) -> bool {
+        self.plan.is_some() && !self.verdicts.iter().any(Verdict::is_reject)
+    }
+}
+
+/// Runs every stage and stops at none, so that a person sees all that is wrong at once. Changes nothing.
+///
+/// # Errors
+/// Where the keeper of the key cannot be asked.
+pub async fn validate_saved_plan(
+    plan: UnverifiedPlan,
+    verifier: &dyn PlanVerifier,
+    facts: Facts<'_>,
+) -> Result<Validation, SigningError> {
+    let contents: SavedPlan = plan.contents_for_showing().clone();
+    let mut verdicts = contents.snapshot.clone();
+    if verdicts.is_empty() {
+        let message = "the plan was saved without comparing two readings of the records";
+        verdicts.push(Verdict::new(Stage::Snapshot, Outcome::NotChecked, message));
+    }
+    let (authenticity, plan) = authenticate(plan, verifier, &facts.authenticity).await?;
+    verdicts.extend(authenticity);
+    verdicts.extend(check_lineage(&contents, facts.estate, facts.reading));
+    verdicts.extend(check_serial(&contents, facts.reading));
+    verdicts.extend(check_records(&contents, facts.reading));
+    verdicts.extend(check_resources(&contents, facts.world, facts.waivers));
+    verdicts.extend(check_upstream(&contents));
+    Ok(Validation { verdicts, plan })
+}
+
+/// The command that makes a plan anew.
+pub(crate) const PLAN_AGAIN: &str = "make a new plan with `plumb plan -out=FILE`";

@@ -1,0 +1,13 @@
+//! Records, estates, transactions, saved plans and stages, through their public interfaces.
+
+#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
+
+mod body;
+mod existing_state;
+mod key;
+mod reading;
+mod recorder;
+mod saved_plan;
+mod stages;
+mod support;
+mod transaction;

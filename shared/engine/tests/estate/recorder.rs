@@ -1,0 +1,264 @@
+use crate::support::{
+    DAY, address, clock, estate, estate_with, executing, executing_from, instance, object, request,
+};
+use engine::changes::Action;
+use engine::estate::Spill;
+use engine::object::{DeposedKey, ObjectStatus};
+use engine::record::body::{JournalBody, JournalOutcome, decode};
+use engine::recorder::Recorder;
+use engine::state::InstanceState;
+use engine::transaction::Transaction;
+use records::testing::{Answer, ObservedStore};
+use records::{CountingStore, Key, MemoryStore, RecordStore};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use values::Value;
+
+#[tokio::test]
+async fn an_apply_of_k_changes_costs_k_plus_outputs_plus_ten_writes_at_most() {
+    let store = Arc::new(CountingStore::new(MemoryStore::new()));
+    let estate = estate(store.clone());
+    let run = executing(&estate, "p1").await;
+    for k in 0..20 {
+        let a = address(&format!("test_thing.a[{k}]"));
+        run.recorder().begin(&a, None, Action::Create).await.unwrap();
+        run.recorder().write(&a, &instance("i")).await.unwrap();
+    }
+    let outputs: BTreeMap<Arc<str>, Value> =
+        (0..3_i64).map(|n| (format!("o{n}").into(), Value::number(n))).collect();
+    run.recorder().write_outputs(&outputs).await.unwrap();
+    run.commit(DAY).await.unwrap();
+    assert!(store.counts().writes() <= 20 + 3 + 10, "{}", store.counts());
+
+    // Nothing changed: nothing but the transaction itself is written.
+    store.reset();
+    let run = executing(&estate, "p2").await;
+    run.recorder().write(&address("test_thing.a[0]"), &instance("i")).await.unwrap();
+    run.recorder().write_outputs(&outputs).await.unwrap();
+    run.commit(DAY).await.unwrap();
+    assert!(store.counts().writes() <= 10, "{}", store.counts());
+}
+
+#[tokio::test]
+async fn the_revision_changes_with_the_objects_and_stays_with_a_refresh() {
+    let estate = estate(Arc::new(MemoryStore::new()));
+    let a = address("test_thing.a");
+    let run = executing(&estate, "p1").await;
+    let recorder = run.recorder();
+    let revision = async || estate.read().await.unwrap().version_and_revision(&a);
+    recorder.write(&a, &instance("i-1")).await.unwrap();
+    let first = revision().await;
+    recorder.refresh(&a, &instance("i-1, grown")).await.unwrap();
+    let refreshed = revision().await;
+    assert_ne!(first.0, refreshed.0);
+    assert_eq!(first.1, refreshed.1);
+    let mut deposed = instance("i-2");
+    deposed.deposed.insert(DeposedKey::new([1, 2, 3, 4]), object("i-1"));
+    recorder.write(&a, &deposed).await.unwrap();
+    let second = revision().await;
+    assert_ne!(first.1, second.1);
+    recorder.write(&a, &deposed).await.unwrap();
+    assert_eq!(revision().await, second);
+    assert_eq!(recorder.version(&a), second.0);
+}
+
+#[tokio::test]
+async fn a_result_whose_record_was_lost_is_kept_beside_it() {
+    let store = Arc::new(MemoryStore::new());
+    let (ours, theirs) =
+        (estate_with(store.clone(), clock(), 1), estate_with(store.clone(), clock(), 2));
+    let a = address("test_thing.a");
+    let reading = ours.read().await.unwrap();
+    let run = executing_from(&ours, "p1", reading).await;
+    let other = executing(&theirs, "p2").await;
+    other.recorder().write(&a, &instance("theirs")).await.unwrap();
+
+    let recorder = run.recorder();
+    recorder.begin(&a, None, Action::Create).await.unwrap();
+    let error = recorder.write(&a, &instance("ours")).await.unwrap_err();
+    assert!(error.detail.contains("run-p2 of ada"), "{}", error.detail);
+    assert!(error.detail.contains("plumb adopt test_thing.a"), "{}", error.detail);
+    // A later result of the same run goes to the same place.
+    recorder.write(&a, &instance("ours, later")).await.unwrap_err();
+    // A refresh has nothing to add, and disturbs nothing.
+    recorder.refresh(&a, &instance("ours, refreshed")).await.unwrap();
+
+    let reading = ours.read().await.unwrap();
+    assert!(reading.state.instances[&a].same_objects(&instance("theirs")));
+    assert_eq!(reading.strays.len(), 1);
+    assert_eq!(reading.strays[0].address, a);
+    let stray = store.get(&reading.strays[0].key).await.unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&stray.body).contains("ours, later"));
+
+    run.commit(DAY).await.unwrap();
+    let key = Key::new("state/prod/j/run-p1/1").unwrap();
+    let journal = store.get(&key).await.unwrap().unwrap();
+    let journal: JournalBody = decode(&key, &journal.body).unwrap();
+    assert_eq!(journal.entries[0].outcome, JournalOutcome::Stray);
+    assert_eq!(journal.entries[0].action, ["create"]);
+}
+
+#[tokio::test]
+async fn a_refresh_gives_way_to_whoever_wrote_meanwhile() {
+    let store = Arc::new(MemoryStore::new());
+    let (ours, theirs) =
+        (estate_with(store.clone(), clock(), 1), estate_with(store.clone(), clock(), 2));
+    let a = address("test_thing.a");
+    executing(&ours, "p0").await.recorder().write(&a, &instance("old")).await.unwrap();
+    let run = executing(&ours, "p1").await;
+    executing(&theirs, "p2").await.recorder().write(&a, &instance("theirs")).await.unwrap();
+    run.recorder().refresh(&a, &instance("old, refreshed")).await.unwrap();
+    let reading = ours.read().await.unwrap();
+    assert!(reading.state.instances[&a].same_objects(&instance("theirs")));
+    assert!(reading.strays.is_empty());
+}
+
+#[tokio::test]
+async fn answers_that_were_lost_are_read_back() {
+    let store = ObservedStore::new(MemoryStore::new(), |_: &records::testing::Write| Answer::Lose);
+    let estate = estate(Arc::new(store));
+    let run = executing(&estate, "p1").await;
+    run.recorder().write(&address("test_thing.a"), &instance("i-1")).await.unwrap();
+    let outputs = BTreeMap::from([("o".into(), Value::number(1_i64))]);
+    run.recorder().write_outputs(&outputs).await.unwrap();
+    run.recorder().write_outputs(&BTreeMap::new()).await.unwrap();
+    run.commit(DAY).await.unwrap();
+    let reading = estate.read().await.unwrap();
+    assert_eq!(reading.state.instances.len(), 1);
+    assert_eq!(reading.state.serial, 2);
+    assert!(reading.strays.is_empty() && reading.state.outputs.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_too_large_for_the_store_is_kept_in_part() {
+    let estate = estate(Arc::new(MemoryStore::with_max_body_size(2000)));
+    let run = executing(&estate, "p1").await;
+    let a = address("test_thing.a");
+    let mut large = instance("i-1");
+    large.current.as_mut().unwrap().attributes =
+        serde_json::json!({ "text": "x".repeat(4000) }).to_string().into();
+    let error = run.recorder().write(&a, &large).await.unwrap_err();
+    assert!(error.summary.contains("recorded in part"), "{}", error.summary);
+    let reading = estate.read().await.unwrap();
+    let kept = reading.state.instances[&a].current.clone().unwrap();
+    assert_eq!(kept.status, ObjectStatus::Incomplete);
+    assert_eq!(kept.identity, object("i-1").identity);
+    assert_eq!(kept.private, object("i-1").private);
+}
+
+/// A store that goes away.
+struct Away {
+    inner: MemoryStore,
+    away: AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl RecordStore for Away {
+    async fn get(&self, key: &Key) -> Result<Option<records::Record>, records::StoreError> {
+        self.check(key)?;
+        self.inner.get(key).await
+    }
+    async fn put_if_version(
+        &self,
+        key: &Key,
+        body: bytes::Bytes,
+        expected: &records::Version,
+    ) -> Result<records::Version, records::StoreError> {
+        self.check(key)?;
+        self.inner.put_if_version(key, body, expected).await
+    }
+    async fn put_if_absent(
+        &self,
+        key: &Key,
+        body: bytes::Bytes,
+    ) -> Result<records::Version, records::StoreError> {
+        self.check(key)?;
+        self.inner.put_if_absent(key, body).await
+    }
+    async fn delete(
+        &self,
+        key: &Key,
+        expected: &records::Version,
+    ) -> Result<(), records::StoreError> {
+        self.check(key)?;
+        self.inner.delete(key, expected).await
+    }
+    async fn list(&self, prefix: &str) -> Result<Vec<records::Entry>, records::StoreError> {
+        self.inner.list(prefix).await
+    }
+    async fn get_all(
+        &self,
+        prefix: &str,
+    ) -> Result<Vec<(Key, records::Record)>, records::StoreError> {
+        self.inner.get_all(prefix).await
+    }
+    fn location(&self) -> String {
+        self.inner.location()
+    }
+    fn bulk_read(&self) -> records::BulkRead {
+        self.inner.bulk_read()
+    }
+    fn max_body_size(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Away {
+    fn check(&self, key: &Key) -> Result<(), records::StoreError> {
+        match self.away.load(Ordering::Relaxed) {
+            true => Err(records::StoreError::Unanswered { key: key.clone(), source: None }),
+            false => Ok(()),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Kept(Mutex<Vec<(String, Vec<u8>)>>);
+
+impl Spill for Kept {
+    fn keep(&self, key: &Key, body: &[u8]) -> std::io::Result<String> {
+        self.0.lock().unwrap().push((key.to_string(), body.to_vec()));
+        Ok("/tmp/kept.json".into())
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_stays_away_spills_to_a_file() {
+    let store = Arc::new(Away { inner: MemoryStore::new(), away: AtomicBool::new(false) });
+    let estate = estate(store.clone());
+    let reading = estate.read().await.unwrap();
+    let begun = Transaction::begin(&estate, request("p1", "r1"), &reading).await.unwrap();
+    let kept = Arc::new(Kept::default());
+    let run = begun.execute(reading, Some(kept.clone())).await.unwrap();
+    store.away.store(true, Ordering::Relaxed);
+    let a = address("test_thing.a");
+    let error = run.recorder().write(&a, &instance("i-1")).await.unwrap_err();
+    assert!(error.detail.contains("/tmp/kept.json"), "{}", error.detail);
+    {
+        let kept = kept.0.lock().unwrap();
+        assert_eq!(kept[0].0, "state/prod/r/i/test_5fthing.a");
+        assert!(String::from_utf8_lossy(&kept[0].1).contains("i-1"));
+    }
+    // It comes back: the next result is recorded in its place.
+    store.away.store(false, Ordering::Relaxed);
+    run.recorder().write(&a, &InstanceState::default()).await.unwrap();
+    run.recorder().write(&a, &instance("i-2")).await.unwrap();
+    assert_eq!(estate.read().await.unwrap().state.instances.len(), 1);
+}
+
+#[tokio::test]
+async fn the_last_writer_of_an_output_wins() {
+    let store = Arc::new(MemoryStore::new());
+    let (ours, theirs) =
+        (estate_with(store.clone(), clock(), 1), estate_with(store.clone(), clock(), 2));
+    let (run, other) = (executing(&ours, "p1").await, executing(&theirs, "p2").await);
+    let outputs = |n: i64| BTreeMap::from([(Arc::from("o"), Value::number(n))]);
+    other.recorder().write_outputs(&outputs(1)).await.unwrap();
+    run.recorder().write_outputs(&outputs(2)).await.unwrap();
+    let reading = ours.read().await.unwrap();
+    assert_eq!(reading.state.outputs["o"].value, Value::number(2_i64));
+    let ephemeral = Value::string("t").with_marks(values::Marks::EPHEMERAL);
+    let outputs = BTreeMap::from([(Arc::from("o"), ephemeral)]);
+    assert!(run.recorder().write_outputs(&outputs).await.is_err());
+}

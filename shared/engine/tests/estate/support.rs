@@ -1,0 +1,109 @@
+//! Fixtures: a clock that stands, randomness that repeats, one small estate.
+
+use engine::clock::Clock;
+use engine::estate::{Estate, EstateReading};
+use engine::identifiers::{PlanId, Principal, RunId};
+use engine::object::{ObjectStatus, StoredIdentity, StoredObject};
+use engine::random::Random;
+use engine::record::key::EstateName;
+use engine::state::InstanceState;
+use engine::transaction::{Executing, Transaction, TransactionRequest};
+use records::RecordStore;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use values::address::{ProviderAddress, ProviderConfigAddress, ResourceInstance};
+
+pub(crate) const NOW: i64 = 1_700_000_000;
+pub(crate) const DAY: i64 = 24 * 60 * 60;
+
+pub(crate) struct TestClock(pub(crate) AtomicI64);
+
+impl Clock for TestClock {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(self.0.load(Ordering::Relaxed)).unwrap()
+    }
+}
+
+/// Never the same bytes twice in a test.
+pub(crate) struct Counter(AtomicU64);
+
+impl Random for Counter {
+    fn fill(&self, bytes: &mut [u8]) {
+        let n = self.0.fetch_add(1, Ordering::Relaxed);
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = n.to_le_bytes().get(i).copied().unwrap_or(0x5a);
+        }
+    }
+}
+
+pub(crate) fn clock() -> Arc<TestClock> {
+    Arc::new(TestClock(AtomicI64::new(NOW)))
+}
+
+/// Each has a randomness of its own: `seed` keeps two of them apart.
+pub(crate) fn estate_with(store: Arc<dyn RecordStore>, clock: Arc<TestClock>, seed: u64) -> Estate {
+    let random = Arc::new(Counter(AtomicU64::new(seed << 32)));
+    Estate::open(store, "state", EstateName::new("prod").unwrap(), clock, random).unwrap()
+}
+
+pub(crate) fn estate(store: Arc<dyn RecordStore>) -> Estate {
+    estate_with(store, clock(), 1)
+}
+
+pub(crate) fn address(text: &str) -> ResourceInstance {
+    text.parse().unwrap()
+}
+
+pub(crate) fn provider() -> ProviderConfigAddress {
+    ProviderConfigAddress {
+        module: values::address::ModulePath::root(),
+        provider: ProviderAddress::implied("test"),
+        alias: None,
+    }
+}
+
+pub(crate) fn object(id: &str) -> StoredObject {
+    StoredObject {
+        provider: provider(),
+        schema_version: 3,
+        attributes: format!(r#"{{"id":"{id}","big":12345678901234567890.125}}"#).into(),
+        sensitive_paths: vec![values::Path::attribute("id")],
+        identity: Some(StoredIdentity { schema_version: 1, attributes: r#"{"arn":"a"}"#.into() }),
+        private: Arc::from(&b"\x00\xff private"[..]),
+        dependencies: Arc::from([address("module.a.test_thing.base").config()]),
+        create_before_destroy: true,
+        prevent_destroy: false,
+        status: ObjectStatus::Ready,
+    }
+}
+
+pub(crate) fn instance(id: &str) -> InstanceState {
+    InstanceState { current: Some(object(id)), ..InstanceState::default() }
+}
+
+pub(crate) fn request(plan: &str, run: &str) -> TransactionRequest {
+    TransactionRequest {
+        plan: PlanId::from_stored(plan),
+        plan_digest: format!("digest of {plan}"),
+        run: RunId::from_stored(run),
+        principal: Principal::from_stored("ada"),
+        approved_by: None,
+        lease_until: NOW + 900,
+    }
+}
+
+/// A transaction that is decided, from a fresh reading.
+pub(crate) async fn executing(estate: &Estate, plan: &str) -> Executing {
+    let reading = estate.read().await.unwrap();
+    executing_from(estate, plan, reading).await
+}
+
+pub(crate) async fn executing_from(
+    estate: &Estate,
+    plan: &str,
+    reading: EstateReading,
+) -> Executing {
+    let run = format!("run-{plan}");
+    let begun = Transaction::begin(estate, request(plan, &run), &reading).await.unwrap();
+    begun.execute(reading, None).await.unwrap()
+}

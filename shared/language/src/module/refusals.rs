@@ -1,0 +1,71 @@
+//! What the language has and this engine has not yet: refused, never ignored.
+
+use values::address::ResourceMode;
+
+use super::module_call::ModuleSource;
+use super::tree::Configuration;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::source::Span;
+
+fn not_supported(what: &str, at: Span) -> Diagnostic {
+    Diagnostic::error(
+        format!("Not supported yet: {what}"),
+        format!(
+            "This configuration uses {what}, which cannot be carried out yet. It is refused as a whole, because leaving this out would do something else than what is written."
+        ),
+    )
+    .at(at)
+}
+
+/// A file in JSON syntax.
+pub(super) fn json_syntax(at: Span) -> Diagnostic {
+    not_supported("configuration in JSON syntax", at)
+}
+
+/// A module that is not a local path.
+pub(super) fn module_source(source: &ModuleSource, at: Span) -> Diagnostic {
+    let _ = source;
+    not_supported("module sources other than local paths", at)
+}
+
+/// Everything that was understood but cannot be carried out.
+pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
+    let mut refused = Diagnostics::new();
+    let mut refuse = |what: &str, at: Span| refused.push(not_supported(what, at));
+    for node in configuration.modules() {
+        let module = &node.module;
+        for variable in module.variables.values().filter(|variable| variable.ephemeral) {
+            refuse("ephemeral input variables", variable.span);
+        }
+        for output in module.outputs.values().filter(|output| output.ephemeral) {
+            refuse("ephemeral outputs", output.span);
+        }
+        for resource in module.resources.values() {
+            if resource.address.mode == ResourceMode::Ephemeral {
+                refuse("ephemeral resources", resource.span);
+            }
+            if let Some(connection) = &resource.connection {
+                refuse("connection blocks", connection.span);
+            }
+            for provisioner in &resource.provisioners {
+                refuse("provisioners", provisioner.span);
+            }
+        }
+        for check in module.checks.values() {
+            refuse("check blocks", check.span);
+        }
+        for moved in &module.moved {
+            refuse("moved blocks", moved.span);
+        }
+        for removed in &module.removed {
+            refuse("removed blocks", removed.span);
+        }
+        for import in &module.imports {
+            refuse("import blocks", import.span);
+        }
+        for meta in module.settings.provider_metas.values() {
+            refuse("provider_meta blocks", meta.span);
+        }
+    }
+    refused
+}

@@ -1,0 +1,51 @@
+//! What evaluation says that it looked at.
+
+use super::Constants;
+
+fn assert_reads(text: &str, expected: &[&str]) {
+    let scope = Constants::new();
+    let (_, _, reads) = scope.evaluate(text);
+    let reads: Vec<String> = reads.distinct().iter().map(ToString::to_string).collect();
+    assert_eq!(reads, expected, "{text}");
+}
+
+#[test]
+fn paths_go_as_far_as_keys_are_known() {
+    assert_reads("local.object.a", &["local.object.a"]);
+    assert_reads("aws_instance.web[0].tags[\"a b\"]", &["aws_instance.web[0].tags[\"a b\"]"]);
+    assert_reads(
+        "aws_instance.web[count.index].tags.env",
+        &["aws_instance.web[1].tags.env", "count.index"],
+    );
+    assert_reads("(aws_instance.web)[0].id", &["aws_instance.web[0].id"]);
+    assert_reads("var.list[local.number]", &["var.list", "local.number"]);
+    assert_reads("aws_instance.web[local.number].id", &["aws_instance.web", "local.number"]);
+    assert_reads("aws_instance.web[*].id", &["aws_instance.web"]);
+}
+
+#[test]
+fn a_conditional_reads_the_branch_taken() {
+    assert_reads("var.flag ? var.s : var.none", &["var.s", "var.flag"]);
+    assert_reads("!var.flag ? var.s : var.none", &["var.none", "var.flag"]);
+    assert_reads("local.bool ? var.s : var.none", &["var.s", "var.none", "local.bool"]);
+    assert_reads("true ? (false ? var.n : var.s) : var.none", &["var.s"]);
+    assert_reads("\"%{ if false }${var.s}%{ else }${var.n}%{ endif }\"", &["var.n"]);
+}
+
+#[test]
+fn attempts_and_loops_are_kept() {
+    assert_reads("try(local.object.z, var.s)", &["local.object.z", "var.s"]);
+    assert_reads("can(local.object.a)", &["local.object.a"]);
+    assert_reads("[for x in var.list : \"${x}${var.s}\"]", &["var.list", "var.s"]);
+    assert_reads(
+        "[for i in range(2) : aws_instance.web[i].id]",
+        &["aws_instance.web[0].id", "aws_instance.web[1].id"],
+    );
+}
+
+#[test]
+fn long_loops_do_not_repeat_themselves() {
+    let scope = Constants::new();
+    let (_, _, reads) = scope.evaluate("[for i in range(5000) : i + var.n]");
+    assert!(reads.len() < 5, "{}", reads.len());
+}

@@ -1,0 +1,7 @@
+//! Behaviour of the language crate through its public interface.
+
+mod evaluate;
+mod modules;
+mod rendering;
+mod syntax;
+mod variables;

@@ -1,0 +1,3 @@
+//! What is said about a configuration, against recorded facts.
+
+mod facts;

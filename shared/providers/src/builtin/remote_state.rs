@@ -1,0 +1,112 @@
+//! `data "terraform_remote_state"`: the outputs of another state.
+
+use crate::{
+    ProviderDiagnostic, RemoteStateError, RemoteStateReader, RemoteStateRequest, Response,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use values::schema::{Attribute, Block, Description, Schema};
+use values::{Path, Type, Value};
+
+pub(super) const TYPE: &str = "terraform_remote_state";
+
+pub(super) fn schema() -> Schema {
+    let described = |attribute: Attribute, text: &str| Attribute {
+        description: Some(Description::Markdown(text.into())),
+        ..attribute
+    };
+    let attributes = [
+        (
+            "backend",
+            described(
+                Attribute::plain(Type::String).required(),
+                "Kind of backend that keeps the other state, for example `s3`.",
+            ),
+        ),
+        (
+            "config",
+            described(
+                Attribute::plain(Type::Dynamic).optional(),
+                "The backend's configuration: the arguments of its `backend` block.",
+            ),
+        ),
+        (
+            "defaults",
+            described(
+                Attribute::plain(Type::Dynamic).optional(),
+                "Outputs to assume where the other state has none of the name.",
+            ),
+        ),
+        (
+            "outputs",
+            described(
+                Attribute::plain(Type::Dynamic).computed(),
+                "All root outputs of the other state.",
+            ),
+        ),
+        (
+            "workspace",
+            described(
+                Attribute::plain(Type::String).optional(),
+                "Workspace of the other state, where the backend has workspaces.",
+            ),
+        ),
+    ];
+    let attributes = attributes.into_iter().map(|(k, a)| (Arc::from(k), a)).collect();
+    Schema { version: 0, block: Block { attributes, ..Block::default() } }
+}
+
+pub(super) fn validate(config: &Value) -> Vec<ProviderDiagnostic> {
+    let mut found = Vec::new();
+    for name in ["config", "defaults"] {
+        let Some(value) = config.attribute(name).filter(|v| !v.is_null() && v.is_known()) else {
+            continue;
+        };
+        if value.as_map().is_none() {
+            let detail = "It must be an object.";
+            found.push(
+                ProviderDiagnostic::error(format!("Invalid {name}"), detail)
+                    .at(Path::attribute(name)),
+            );
+        }
+    }
+    found
+}
+
+pub(super) async fn read(
+    config: &Value,
+    reader: Option<&dyn RemoteStateReader>,
+) -> Response<Value> {
+    let get = |name| config.attribute(name).unwrap_or(Value::dynamic_null());
+    let (backend, settings, defaults, workspace) =
+        (get("backend"), get("config"), get("defaults"), get("workspace"));
+    let kind: Arc<str> = backend.as_str().unwrap_or_default().into();
+    let request = RemoteStateRequest {
+        backend: kind.clone(),
+        workspace: workspace.as_str().unwrap_or("default").into(),
+        config: settings.clone(),
+    };
+    let answer = match reader {
+        Some(reader) => reader.outputs(request).await,
+        None => Err(RemoteStateError::UnknownBackend { backend: kind.to_string() }),
+    };
+    let mut outputs: BTreeMap<Arc<str>, Value> = match defaults.as_map() {
+        Some(map) => map.clone(),
+        None => BTreeMap::new(),
+    };
+    match answer {
+        Ok(found) => outputs.extend(found),
+        Err(RemoteStateError::Absent { .. }) if defaults.as_map().is_some() => {}
+        Err(e) => {
+            let error = ProviderDiagnostic::error("Unable to read remote state", e.to_string());
+            return Response::failed(error);
+        }
+    }
+    Response::ok(Value::object([
+        ("backend", backend),
+        ("config", settings),
+        ("defaults", defaults),
+        ("outputs", Value::object(outputs)),
+        ("workspace", workspace),
+    ]))
+}

@@ -1,0 +1,195 @@
+use super::settings::{InvalidSettings, Settings};
+use language::syntax::ast::{Attribute, Block, ExpressionKind};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use values::address::ProviderAddress;
+
+/// The part of the CLI configuration (`~/.terraformrc`) that concerns providers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CliConfig {
+    /// Where to install providers from, in order; `None` without a `provider_installation` block.
+    pub installation: Option<Vec<InstallationMethod>>,
+    /// Providers under development: the directory of each one's program.
+    pub dev_overrides: BTreeMap<ProviderAddress, PathBuf>,
+    /// Where packages are kept to be shared between working directories.
+    pub plugin_cache_dir: Option<PathBuf>,
+    /// Whether to ask nobody about new versions of the program itself.
+    pub disable_checkpoint: bool,
+}
+
+/// One way to install providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallationMethod {
+    /// Which way.
+    pub kind: InstallationKind,
+    /// Which providers, where not all.
+    pub include: Vec<ProviderPattern>,
+    /// Which providers not.
+    pub exclude: Vec<ProviderPattern>,
+}
+
+/// The ways to install providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstallationKind {
+    /// From a directory.
+    FilesystemMirror(PathBuf),
+    /// From a mirror on the network.
+    NetworkMirror(Arc<str>),
+    /// From each provider's own registry.
+    Direct,
+}
+
+/// Names providers, with `*` for any host, namespace or type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderPattern {
+    host: Arc<str>,
+    namespace: Arc<str>,
+    ty: Arc<str>,
+}
+
+impl ProviderPattern {
+    /// Reads `HOST/NAMESPACE/TYPE` or, for the default host, `NAMESPACE/TYPE`.
+    pub fn parse(text: &str) -> Option<ProviderPattern> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let (host, namespace, ty) = match *parts {
+            [namespace, ty] => (ProviderAddress::DEFAULT_HOST, namespace, ty),
+            [host, namespace, ty] => (host, namespace, ty),
+            _ => return None,
+        };
+        let any_but_not_all = (host == "*" && namespace != "*") || (namespace == "*" && ty != "*");
+        if any_but_not_all || [host, namespace, ty].contains(&"") {
+            return None;
+        }
+        Some(ProviderPattern { host: host.into(), namespace: namespace.into(), ty: ty.into() })
+    }
+    /// Whether it names this provider.
+    pub fn matches(&self, address: &ProviderAddress) -> bool {
+        let matches = |pattern: &str, text: &str| pattern == "*" || pattern == text;
+        matches(&self.host, &address.host)
+            && matches(&self.namespace, &address.namespace)
+            && matches(&self.ty, &address.ty)
+    }
+}
+
+impl InstallationMethod {
+    /// Whether this way is meant for a provider.
+    pub fn handles(&self, address: &ProviderAddress) -> bool {
+        !self.exclude.iter().any(|p| p.matches(address))
+            && (self.include.is_empty() || self.include.iter().any(|p| p.matches(address)))
+    }
+}
+
+impl CliConfig {
+    /// Reads a CLI configuration. Relative paths in it are relative to `working_directory`.
+    /// Settings that do not concern providers are skipped.
+    ///
+    /// # Errors
+    /// Where it cannot be used, with the line.
+    pub fn parse(
+        name: &str,
+        text: &[u8],
+        working_directory: &Path,
+    ) -> Result<CliConfig, InvalidSettings> {
+        let file = Settings::parse(name, &with_overrides_as_object(text))?;
+        let mut config = CliConfig::default();
+        for attribute in &file.body.attributes {
+            match &*attribute.name {
+                "plugin_cache_dir" => {
+                    config.plugin_cache_dir =
+                        Some(working_directory.join(&*file.string(attribute)?));
+                }
+                "disable_checkpoint" => config.disable_checkpoint = file.bool(attribute)?,
+                _ => {}
+            }
+        }
+        for block in file.body.blocks.iter().filter(|b| &*b.type_name == "provider_installation") {
+            if config.installation.is_some() {
+                let detail = "there must be no more than one provider_installation block";
+                return Err(file.error(block.type_span, detail));
+            }
+            if let Some(overrides) = block.body.attribute("dev_overrides") {
+                config.dev_overrides = dev_overrides(&file, overrides, working_directory)?;
+            }
+            let methods = block.body.blocks.iter();
+            let methods = methods.map(|m| installation_method(&file, m, working_directory));
+            config.installation = Some(methods.collect::<Result<_, _>>()?);
+        }
+        Ok(config)
+    }
+}
+
+fn installation_method(
+    file: &Settings,
+    block: &Block,
+    working_directory: &Path,
+) -> Result<InstallationMethod, InvalidSettings> {
+    let body = &block.body;
+    let text = |name: &str| match body.attribute(name) {
+        Some(attribute) => file.string(attribute),
+        None => Err(file.error(block.type_span, format!("{name} is missing"))),
+    };
+    let kind = match &*block.type_name {
+        "filesystem_mirror" => {
+            InstallationKind::FilesystemMirror(working_directory.join(&*text("path")?))
+        }
+        "network_mirror" => InstallationKind::NetworkMirror(text("url")?),
+        "direct" => InstallationKind::Direct,
+        other => {
+            return Err(
+                file.error(block.type_span, format!("{other} is no way to install providers"))
+            );
+        }
+    };
+    let patterns = |name: &str| {
+        let Some(attribute) = body.attribute(name) else { return Ok(Vec::new()) };
+        let texts = file.strings(attribute)?;
+        let parse = |text: &Arc<str>| {
+            ProviderPattern::parse(text).ok_or_else(|| {
+                file.error(attribute.span, format!("{text:?} does not name providers"))
+            })
+        };
+        texts.iter().map(parse).collect::<Result<Vec<_>, _>>()
+    };
+    Ok(InstallationMethod { kind, include: patterns("include")?, exclude: patterns("exclude")? })
+}
+
+fn dev_overrides(
+    file: &Settings,
+    attribute: &Attribute,
+    working_directory: &Path,
+) -> Result<BTreeMap<ProviderAddress, PathBuf>, InvalidSettings> {
+    let wrong = |detail: &str| file.error(attribute.span, detail);
+    let ExpressionKind::Object(items) = &attribute.expression.kind else {
+        return Err(wrong("dev_overrides must map providers to directories"));
+    };
+    let mut overrides = BTreeMap::new();
+    for item in items.iter() {
+        let (Some(address), Some(directory)) =
+            (item.key.expression.as_string_literal(), item.value.as_string_literal())
+        else {
+            return Err(wrong("dev_overrides must map providers to directories"));
+        };
+        let address = address.parse::<ProviderAddress>().map_err(|e| wrong(&e.to_string()))?;
+        overrides.insert(address, working_directory.join(&**directory));
+    }
+    Ok(overrides)
+}
+
+/// The CLI configuration is in the first version of HCL, where a block may have quoted names:
+/// `dev_overrides { "a/b" = "dir" }`. With an equals sign it is the second's too, and lines stay.
+fn with_overrides_as_object(text: &[u8]) -> Vec<u8> {
+    const NAME: &[u8] = b"dev_overrides";
+    let mut out = Vec::with_capacity(text.len() + 2);
+    let mut rest = text;
+    while let Some(at) = rest.windows(NAME.len()).position(|w| w == NAME) {
+        let (head, tail) = rest.split_at(at + NAME.len());
+        out.extend_from_slice(head);
+        if tail.trim_ascii_start().starts_with(b"{") {
+            out.extend_from_slice(b" =");
+        }
+        rest = tail;
+    }
+    out.extend_from_slice(rest);
+    out
+}

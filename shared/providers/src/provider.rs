@@ -1,0 +1,159 @@
+use crate::{
+    ApplyResourceRequest, ApplyResourceResponse, CallFunctionRequest, ConfigureRequest,
+    EphemeralHandle, FunctionError, ImportResourceRequest, ImportResourceResponse,
+    MoveResourceRequest, MoveResourceResponse, OpenEphemeralRequest, OpenEphemeralResponse,
+    PlanResourceRequest, PlanResourceResponse, ProviderError, ProviderSchema,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
+    RenewEphemeralResponse, Response, UpgradeIdentityRequest, UpgradeResourceStateRequest,
+};
+use async_trait::async_trait;
+use std::sync::Arc;
+use values::Value;
+use values::address::ProviderAddress;
+
+/// One instance of a provider: unconfigured at first, then configured once.
+///
+/// Calls may run concurrently. Values that are sent carry no marks or have them dropped; values
+/// that come back carry none. Every value of an answer is of its schema's type.
+///
+/// Every call fails with a [`ProviderError`] where the provider could not be asked or broke its
+/// protocol; what it reports itself is in the [`Response`].
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// Which provider it is.
+    fn address(&self) -> &ProviderAddress;
+
+    /// All that it says of itself. Asked of the provider at most once.
+    async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError>;
+
+    /// Checks the provider's configuration; the answer is the configuration to configure with.
+    async fn validate_provider_config(
+        &self,
+        config: &Value,
+    ) -> Result<Response<Value>, ProviderError>;
+
+    /// Checks a managed resource's configuration, unknowns included.
+    async fn validate_resource_config(
+        &self,
+        ty: &str,
+        config: &Value,
+        write_only_allowed: bool,
+    ) -> Result<Response<()>, ProviderError>;
+
+    /// Checks a data source's configuration, unknowns included.
+    async fn validate_data_config(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<Response<()>, ProviderError>;
+
+    /// Checks an ephemeral resource's configuration, unknowns included.
+    async fn validate_ephemeral_config(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<Response<()>, ProviderError> {
+        let _ = (ty, config);
+        Err(ProviderError::unsupported(self.address(), "ValidateEphemeralResourceConfig"))
+    }
+
+    /// Configures this instance.
+    async fn configure(&self, request: ConfigureRequest) -> Result<Response<()>, ProviderError>;
+
+    /// Brings a stored object into the current schema.
+    async fn upgrade_resource_state(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> Result<Response<Value>, ProviderError>;
+
+    /// Brings a stored identity into the current identity schema.
+    async fn upgrade_resource_identity(
+        &self,
+        request: UpgradeIdentityRequest,
+    ) -> Result<Response<Value>, ProviderError> {
+        let _ = request;
+        Err(ProviderError::unsupported(self.address(), "UpgradeResourceIdentity"))
+    }
+
+    /// Reads an object from the real world.
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequest,
+    ) -> Result<Response<ReadResourceResponse>, ProviderError>;
+
+    /// Asks what applying a configuration would come to. Changes nothing.
+    async fn plan_resource(
+        &self,
+        request: PlanResourceRequest,
+    ) -> Result<Response<PlanResourceResponse>, ProviderError>;
+
+    /// Does what was planned. The answer has a value also where it has errors.
+    async fn apply_resource(
+        &self,
+        request: ApplyResourceRequest,
+    ) -> Result<Response<ApplyResourceResponse>, ProviderError>;
+
+    /// Finds an object that exists.
+    async fn import_resource(
+        &self,
+        request: ImportResourceRequest,
+    ) -> Result<Response<ImportResourceResponse>, ProviderError>;
+
+    /// Takes over an object of another resource type.
+    async fn move_resource(
+        &self,
+        request: MoveResourceRequest,
+    ) -> Result<Response<MoveResourceResponse>, ProviderError> {
+        let _ = request;
+        Err(ProviderError::unsupported(self.address(), "MoveResourceState"))
+    }
+
+    /// Reads a data source.
+    async fn read_data_source(
+        &self,
+        request: ReadDataSourceRequest,
+    ) -> Result<Response<ReadDataSourceResponse>, ProviderError>;
+
+    /// Opens an ephemeral resource; whoever opens it closes it.
+    async fn open_ephemeral(
+        &self,
+        request: OpenEphemeralRequest,
+    ) -> Result<Response<OpenEphemeralResponse>, ProviderError> {
+        let _ = request;
+        Err(ProviderError::unsupported(self.address(), "OpenEphemeralResource"))
+    }
+
+    /// Renews an open ephemeral resource.
+    async fn renew_ephemeral(
+        &self,
+        handle: EphemeralHandle,
+    ) -> Result<Response<RenewEphemeralResponse>, ProviderError> {
+        let _ = handle;
+        Err(ProviderError::unsupported(self.address(), "RenewEphemeralResource"))
+    }
+
+    /// Closes an open ephemeral resource.
+    async fn close_ephemeral(
+        &self,
+        handle: EphemeralHandle,
+    ) -> Result<Response<()>, ProviderError> {
+        let _ = handle;
+        Err(ProviderError::unsupported(self.address(), "CloseEphemeralResource"))
+    }
+
+    /// Calls a function. Needs no configuration.
+    async fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> Result<Result<Value, FunctionError>, ProviderError> {
+        let _ = request;
+        Err(ProviderError::unsupported(self.address(), "CallFunction"))
+    }
+
+    /// Asks the provider to end calls under way as soon as it safely can. Those calls still answer.
+    async fn stop(&self) -> Result<(), ProviderError>;
+
+    /// Ends this instance, and its process where it has one: when this returns, nothing of it runs
+    /// any more. Calls under way fail. Closing twice is no error.
+    async fn close(&self);
+}

@@ -1,0 +1,17 @@
+//! A provider whose world is a folder, for tests of everything that talks to providers.
+//!
+//! Each object is a file, `TYPE/ID.json` in the folder that the provider is configured with; a test
+//! makes drift by editing it. `calls.log` in the folder lists every call, one JSON object a line.
+//! Attributes of `test_thing` make it slow, fail, or fail half way.
+
+mod ephemeral;
+mod functions;
+mod nested;
+mod schemas;
+mod server;
+mod service;
+mod thing;
+mod world;
+
+pub use server::serve;
+pub use world::{CALLS, LoggedCall, World};
