@@ -18,7 +18,7 @@ use values::address::{ProviderConfigAddress, ResourceInstance, ResourceMode};
 /// Providers are configured with what the plan knew: values of resources come from it.
 pub(crate) async fn read_world(
     context: EvalContext,
-    plan: &Plan,
+    plan: &Arc<Plan>,
     addresses: &BTreeSet<ResourceInstance>,
 ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
     let options = PlanOptions { mode: PlanMode::RefreshOnly, refresh: true };
@@ -39,12 +39,11 @@ pub(crate) async fn read_world(
         plan_graph,
         outcome: Outcome::default(),
     });
-    let planned = Arc::new(plan.clone());
     walk(
         &graph,
         |vertex| {
-            let (shared, vertex, planned) = (shared.clone(), vertex.clone(), planned.clone());
-            async move { visit(shared, vertex, &planned).await }
+            let (shared, vertex, plan) = (shared.clone(), vertex.clone(), plan.clone());
+            async move { visit(shared, vertex, &plan).await }
         },
         |_| {},
     )
