@@ -60,7 +60,7 @@ impl PlanVerdicts<'_> {
         for stage in STAGES {
             let of_stage: Vec<_> = verdicts.iter().filter(|v| v.stage == stage).collect();
             let Some(gravest) = of_stage.iter().max_by_key(|v| v.outcome) else { continue };
-            let name = format!("{:12}", stage_word(stage));
+            let name = format!("{:12}", stage.to_string());
             let says = match of_stage.as_slice() {
                 [only] if !has_finding(only) => only.message.clone(),
                 _ => findings(of_stage.iter().filter(|v| has_finding(v)).count()),
@@ -150,16 +150,4 @@ fn write_finding(verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "        remedy:  {remedy}")?;
     }
     Ok(())
-}
-
-fn stage_word(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Snapshot => "snapshot",
-        Stage::Authenticity => "authenticity",
-        Stage::Lineage => "lineage",
-        Stage::Serial => "serial",
-        Stage::Records => "records",
-        Stage::Resources => "resources",
-        Stage::Upstream => "upstream",
-    }
 }
