@@ -58,7 +58,7 @@ impl Context {
         let pool = self.pool();
         let work = async {
             let mut diagnostics = self.checked(configuration, &variables, &pool).await;
-            let now = (self.environment.clock)();
+            let now = self.environment.clock.now();
             if diagnostics.has_errors() {
                 let plan = Plan::empty(options.mode, now.as_second(), previous.clone());
                 return (plan, diagnostics);
@@ -73,7 +73,7 @@ impl Context {
         match self.supervise(&pool, work).await {
             Some(result) => result,
             None => {
-                let now = (self.environment.clock)().as_second();
+                let now = self.environment.clock.now().as_second();
                 (Plan::empty(options.mode, now, previous.clone()), interrupted())
             }
         }

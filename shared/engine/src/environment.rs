@@ -1,15 +1,12 @@
 //! What the engine is handed: it reads no clock, file, randomness or environment by itself.
 
+use crate::clock::Clock;
 use crate::hooks::{Hook, HookAction};
-use jiff::Timestamp;
 use language::files::FileSystem;
-use language::functions::Random;
+use crate::random::Random;
 use providers::Providers;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The wall clock.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The surroundings of an operation.
 #[derive(Clone)]
@@ -21,7 +18,7 @@ pub struct Environment {
     /// What `~` stands for.
     pub home_directory: Option<PathBuf>,
     /// The wall clock.
-    pub clock: Clock,
+    pub clock: Arc<dyn Clock>,
     /// Randomness for ids and for functions.
     pub random: Arc<dyn Random>,
     /// Where providers come from.

@@ -31,6 +31,6 @@ mod vertex;
 
 pub use applying::Applied;
 pub use context::{Context, Variables};
-pub use environment::{Clock, Environment};
+pub use environment::Environment;
 pub use planning::PlanOptions;
 pub use stop::{Stop, StopLevel};

@@ -1,7 +1,3 @@
 //! Randomness, handed in.
 
-/// A source of bytes that nobody can foresee.
-pub trait Random: Send + Sync {
-    /// Fills `bytes`.
-    fn fill(&self, bytes: &mut [u8]);
-}
+pub use language::functions::Random;

@@ -1,1 +1,3 @@
-//! runs
+//! What functions share.
+
+pub mod key_file;

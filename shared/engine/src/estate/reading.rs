@@ -57,6 +57,13 @@ pub struct StrayFacts {
     pub written_by: WrittenBy,
 }
 
+impl RecordFacts {
+    /// Whether its object was moved away, and only the record's removal is still to come.
+    pub(crate) fn is_void(&self) -> bool {
+        self.kind == RecordKind::Live && self.revision.0.is_empty()
+    }
+}
+
 impl EstateReading {
     /// Version and revision of an instance as of this reading; absent and empty where there is none.
     pub fn version_and_revision(&self, address: &ResourceInstance) -> (Version, Revision) {
@@ -166,26 +173,25 @@ impl Estate {
             ..InstanceState::default()
         };
         if let Some(object) = body.object {
-            instance.current = Some(object.into_object(key, shared)?);
+            instance.current = Some(object.into_object_sharing(key, shared)?);
         }
         for (deposed, object) in body.deposed {
-            let object = object.into_object(key, shared)?;
+            let object = object.into_object_sharing(key, shared)?;
             instance.deposed.insert(DeposedKey::from_stored(&deposed), object);
         }
         Ok((address, facts, Some(instance)))
     }
 }
 
-/// A move writes its target first; if it dies there, the source must not be seen as a second object.
+/// A move writes its target first; if it dies there, the source must not be seen as a second object,
+/// also not once the target has been deleted.
 fn void_moved_sources(records: &mut BTreeMap<ResourceInstance, RecordFacts>, state: &mut State) {
-    let moved: Vec<MovedFrom> = records
-        .values()
-        .filter(|facts| facts.kind == RecordKind::Live)
-        .filter_map(|facts| facts.moved_from.clone())
-        .collect();
+    let moved: Vec<MovedFrom> =
+        records.values().filter_map(|facts| facts.moved_from.clone()).collect();
     for MovedFrom { address, revision } in moved {
         let Ok(source) = address.parse::<ResourceInstance>() else { continue };
         if let Some(facts) = records.get_mut(&source)
+            && !revision.is_empty()
             && *facts.revision.0 == *revision
         {
             facts.revision = Revision::default();

@@ -113,6 +113,17 @@ impl EstateRecorder {
         lock(&self.journal).written.clone()
     }
 
+    /// Removes the records of objects that a transaction before this one moved away without getting
+    /// further. What another run does to them meanwhile is its own business.
+    pub(crate) async fn settle_moves(&self, reading: &EstateReading) {
+        for (address, _) in reading.records.iter().filter(|(_, facts)| facts.is_void()) {
+            let gone = InstanceState::default();
+            if self.slot(address).carried.as_ref().is_some_and(|facts| facts.is_void()) {
+                let _ = self.put(address, &gone, Kind::Refresh).await;
+            }
+        }
+    }
+
     fn slot(&self, address: &ResourceInstance) -> Arc<Slot> {
         lock(&self.slots).get(address).cloned().unwrap_or_default()
     }
@@ -156,14 +167,13 @@ impl EstateRecorder {
             kind: if live { RecordKind::Live } else { RecordKind::Tombstone },
             revision,
             write_id: WriteId::new(&*self.estate.random),
-            written_at: self.estate.clock.now(),
+            written_at: self.estate.clock.seconds(),
             written_by: self.written_by.clone(),
             object: state.current.as_ref().map(object).transpose()?,
             deposed: deposed.collect::<Result<_, EstateError>>()?,
             moved_from: match kind {
                 Kind::Moved(from) => Some(from.clone()),
-                Kind::Result | Kind::Refresh if live => carried.and_then(|c| c.moved_from.clone()),
-                Kind::Result | Kind::Refresh => None,
+                Kind::Result | Kind::Refresh => carried.and_then(|c| c.moved_from.clone()),
             },
             claim: carried.and_then(|c| c.claim.clone()),
             doubt: carried.and_then(|c| c.doubt.clone()),
@@ -180,7 +190,8 @@ impl EstateRecorder {
     ) -> Result<(), RecordError> {
         let slot = self.slot(address);
         let moved = matches!(kind, Kind::Moved(_));
-        if slot.stray.is_none() && slot.state.same_objects(state) && !moved {
+        let void = slot.carried.as_ref().is_some_and(|facts| facts.is_void());
+        if slot.stray.is_none() && slot.state.same_objects(state) && !moved && !void {
             self.settle(address, JournalOutcome::Recorded);
             return Ok(());
         }
@@ -208,7 +219,17 @@ impl EstateRecorder {
         match written {
             Ok(Swapped::Written(version)) => {
                 let revision = Revision(body.revision.as_str().into());
-                let carried = slot.carried.clone();
+                let carried = Some(Arc::new(RecordFacts {
+                    version: version.clone(),
+                    kind: body.kind,
+                    revision: revision.clone(),
+                    written_by: body.written_by,
+                    written_at: body.written_at,
+                    claim: body.claim,
+                    doubt: body.doubt,
+                    moved_from: body.moved_from,
+                    unknown: body.unknown,
+                }));
                 let state = Arc::new(state.clone());
                 self.set_slot(address, Slot { version, revision, state, carried, stray: None });
                 self.settle(address, JournalOutcome::Recorded);

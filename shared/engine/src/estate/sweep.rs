@@ -1,4 +1,4 @@
-use super::{Estate, EstateReading};
+use super::{Estate, EstateReading, RecordFacts};
 use crate::record::body::RecordKind;
 use std::collections::BTreeSet;
 use values::address::ResourceInstance;
@@ -15,13 +15,20 @@ impl Estate {
         written: &BTreeSet<ResourceInstance>,
         expiry: i64,
     ) -> usize {
-        let before = self.clock.now().saturating_sub(expiry);
+        let before = self.clock.seconds().saturating_sub(expiry);
+        // The tombstone of a move's target keeps its source void for as long as that is there.
+        let keeps_void = |facts: &RecordFacts| {
+            let source = facts.moved_from.as_ref().and_then(|from| from.address.parse().ok());
+            let source = source.and_then(|source: ResourceInstance| reading.records.get(&source));
+            source.is_some_and(RecordFacts::is_void)
+        };
         let old = reading.records.iter().filter(|(address, facts)| {
             facts.kind == RecordKind::Tombstone
                 && facts.claim.is_none()
                 && facts.doubt.is_none()
                 && facts.written_at < before
                 && !written.contains(address)
+                && !keeps_void(facts)
         });
         let mut swept = 0;
         for (address, facts) in old.take(MOST) {

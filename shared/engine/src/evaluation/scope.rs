@@ -182,7 +182,7 @@ impl Scope for ModuleScope<'_> {
             working_directory: &environment.working_directory,
             home_directory: environment.home_directory.as_deref(),
             pure_only: self.context.operation != Operation::Apply,
-            now: &*environment.clock,
+            now: environment.clock.now(),
             plan_timestamp: self.context.plan_timestamp,
             random: &*environment.random,
         }

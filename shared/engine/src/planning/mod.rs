@@ -61,7 +61,7 @@ pub(crate) async fn plan(
     options: PlanOptions,
     previous: Arc<State>,
 ) -> (Plan, Diagnostics) {
-    let started = context.plan_timestamp.unwrap_or_else(|| (context.environment.clock)());
+    let started = context.plan_timestamp.unwrap_or_else(|| context.environment.clock.now());
     let variables =
         context.variables.iter().map(|(name, v)| (name.clone(), v.value.clone())).collect();
     let (plan_graph, graph) = graph::build(&context, options.mode, &previous);

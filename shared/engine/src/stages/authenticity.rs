@@ -137,7 +137,8 @@ fn providers(plan: &SavedPlan, facts: &AuthenticityFacts<'_>) -> Vec<Verdict> {
         }
         // Lock files gain checksums over time; one in common proves the same package.
         let common = planned.hashes.intersection(&actual.hashes).next().is_some();
-        (!common && !(planned.hashes.is_empty() && actual.hashes.is_empty())).then(|| {
+        let unchecked = planned.hashes.is_empty() && actual.hashes.is_empty();
+        (!common && !unchecked).then(|| {
             let message = format!(
                 "the provider {name} {} is another package than was planned with",
                 planned.version

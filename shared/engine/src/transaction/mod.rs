@@ -154,7 +154,7 @@ impl Transaction {
                 }
             })
             .await?;
-        let started = estate.clock.now();
+        let started = estate.clock.seconds();
         Ok(Transaction { estate: estate.clone(), key, body, version, header, started })
     }
 
@@ -221,7 +221,7 @@ impl Transaction {
     /// # Errors
     /// Where another invocation took over, or the store fails.
     pub async fn put_off(mut self) -> Result<(), TransactionError> {
-        self.body.lease_until = self.estate.clock.now();
+        self.body.lease_until = self.estate.clock.seconds();
         self.set_phase(Phase::Waiting).await?;
         self.leave().await
     }
@@ -261,7 +261,7 @@ fn take_over(
     if !phase.may_begin_again() || found.plan_digest != ours.plan_digest {
         return Err(TransactionError::Used { plan, phase, run, principal });
     }
-    if phase == Phase::Claiming && found.lease_until > estate.clock.now() {
+    if phase == Phase::Claiming && found.lease_until > estate.clock.seconds() {
         return Err(TransactionError::Busy { plan, run, principal, until: found.lease_until });
     }
     Ok(TransactionBody {
@@ -279,12 +279,14 @@ impl Executing {
         self.recorder.clone()
     }
 
-    /// Ends: three writes, and the sweep of tombstones that are older than `plan_expiry` seconds.
+    /// Ends: three writes, one for each move that an earlier transaction left half done, and the sweep of
+    /// tombstones that are older than `plan_expiry` seconds.
     ///
     /// # Errors
     /// Where another invocation took over, or the store fails.
     pub async fn commit(mut self, plan_expiry: i64) -> Result<EstateHeader, TransactionError> {
         let estate = self.transaction.estate.clone();
+        self.recorder.settle_moves(&self.reading).await;
         self.transaction.leave().await?;
         let body = &self.transaction.body;
         let (entries, outputs) = self.recorder.journal();
@@ -297,7 +299,7 @@ impl Executing {
             principal: body.principal.clone(),
             approved_by: body.approved_by.clone(),
             started: self.transaction.started,
-            ended: estate.clock.now(),
+            ended: estate.clock.seconds(),
             entries,
             outputs,
             unknown: UnknownFields::new(),

@@ -63,7 +63,7 @@ fn deeply_nested_attributes_need_no_stack() {
     let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
     let text = INSTANCE.replace("[[]]", &deep);
     let body: InstanceBody = decode(&key(), text.as_bytes()).unwrap();
-    let object = body.object.unwrap().to_object(&key()).unwrap();
+    let object = body.object.unwrap().into_object(&key()).unwrap();
     assert!(object.attributes.contains(&deep));
 }
 
@@ -79,7 +79,7 @@ fn objects_come_back_as_they_were() {
     let body = ObjectBody::from_object(&key(), &object).unwrap();
     let text = serde_json::to_string(&body).unwrap();
     let back: ObjectBody = serde_json::from_str(&text).unwrap();
-    assert_eq!(back.to_object(&key()).unwrap(), object);
+    assert_eq!(back.into_object(&key()).unwrap(), object);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_no_address_is_damage() {
     ] {
         assert!(good.contains(from), "{good}");
         let bad: ObjectBody = serde_json::from_str(&good.replace(from, to)).unwrap();
-        let error = bad.to_object(&key()).unwrap_err();
+        let error = bad.into_object(&key()).unwrap_err();
         assert!(matches!(error, BodyError::Damaged { .. }), "{error}");
     }
 }
@@ -134,6 +134,6 @@ proptest! {
         let body = ObjectBody::from_object(&key(), &object).unwrap();
         let text = serde_json::to_string(&body).unwrap();
         let back: ObjectBody = serde_json::from_str(&text).unwrap();
-        prop_assert_eq!(back.to_object(&key()).unwrap(), object);
+        prop_assert_eq!(back.into_object(&key()).unwrap(), object);
     }
 }

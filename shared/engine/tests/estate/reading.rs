@@ -89,6 +89,14 @@ async fn a_move_that_died_half_way_shows_the_object_once() {
     let reading = estate.read().await.unwrap();
     assert_eq!(reading.state.instances.keys().collect::<Vec<_>>(), [&b]);
     assert!(reading.version_and_revision(&a).1.0.is_empty());
+    // The target is deleted, and the process dies again: the source does not come back.
+    let next = executing(&estate, "p2").await;
+    next.recorder().write(&b, &InstanceState::default()).await.unwrap();
+    assert!(estate.read().await.unwrap().state.instances.is_empty());
+    next.commit(DAY).await.unwrap();
+    let reading = estate.read().await.unwrap();
+    assert_eq!(reading.records[&a].kind, RecordKind::Tombstone);
+    assert!(reading.state.instances.is_empty());
 }
 
 #[tokio::test]

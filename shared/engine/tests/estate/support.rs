@@ -19,8 +19,8 @@ pub(crate) const DAY: i64 = 24 * 60 * 60;
 pub(crate) struct TestClock(pub(crate) AtomicI64);
 
 impl Clock for TestClock {
-    fn now(&self) -> i64 {
-        self.0.load(Ordering::Relaxed)
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(self.0.load(Ordering::Relaxed)).unwrap()
     }
 }
 

@@ -177,23 +177,14 @@ impl<'b> Generator<'b> {
     ) -> Option<&'b Expression> {
         let start = evaluator.diagnostics.len();
         let for_each = block.body.attribute("for_each");
-        if for_each.is_none() {
-            evaluator.diagnostics.push(
-                Diagnostic::error(
-                    "Missing required argument",
-                    "The argument \"for_each\" is required, but no definition was found.",
-                )
-                .at(block.body.span.start_point()),
-            );
-        }
-        for (name, needed) in [("labels", labels > 0)] {
-            if needed && block.body.attribute(name).is_none() {
+        let required: &[&str] = if labels > 0 { &["for_each", "labels"] } else { &["for_each"] };
+        for name in required {
+            if block.body.attribute(name).is_none() {
+                let detail =
+                    format!("The argument {name:?} is required, but no definition was found.");
                 evaluator.diagnostics.push(
-                    Diagnostic::error(
-                        "Missing required argument",
-                        format!("The argument {name:?} is required, but no definition was found."),
-                    )
-                    .at(block.body.span.start_point()),
+                    Diagnostic::error("Missing required argument", detail)
+                        .at(block.body.span.start_point()),
                 );
             }
         }

@@ -16,7 +16,7 @@ pub struct FunctionContext<'a> {
     /// Whether functions that answer differently each time give unknown results, as in a plan.
     pub pure_only: bool,
     /// The wall clock, for `timestamp`.
-    pub now: &'a (dyn Fn() -> Timestamp + Sync),
+    pub now: Timestamp,
     /// When the plan was made, for `plantimestamp`; unknown to validation, which has no plan.
     pub plan_timestamp: Option<Timestamp>,
     /// Randomness, for `uuid` and the salt of `bcrypt`.

@@ -46,7 +46,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "The current time, in UTC.",
         &[],
         ParameterType::String,
-        |c, _, _| Ok(Value::string(Time::utc((c.now)().as_second()).to_string())),
+        |c, _, _| Ok(Value::string(Time::utc(c.now.as_second()).to_string())),
     )
     .unpredictable(),
 ];

@@ -81,7 +81,11 @@ pub(super) fn parse_target(traversal: &Traversal) -> Result<ParsedTarget, Refuse
     }
     let module = ModuleInstance(module.into());
     if rest.is_empty() {
-        return Ok(ParsedTarget { target: Target::Module(module), module_keys, resource_key: None });
+        return Ok(ParsedTarget {
+            target: Target::Module(module),
+            module_keys,
+            resource_key: None,
+        });
     }
     let (resource, resource_key) = parse_resource(rest, module)?;
     Ok(ParsedTarget { target: Target::Resource(resource), module_keys, resource_key })

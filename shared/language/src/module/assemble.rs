@@ -67,28 +67,68 @@ impl Assembly<'_> {
         }
         let Self { module, decoder, .. } = self;
         for block in file.variables {
-            declare(decoder, &mut module.variables, Variable::from(block), |v| (&v.name, v.span), |name, place| (
-                "Duplicate variable declaration".to_owned(),
-                format!("A variable named \"{name}\" was already declared at {place}. Variable names must be unique within a module."),
-            ));
+            declare(
+                decoder,
+                &mut module.variables,
+                Variable::from(block),
+                |v| (&v.name, v.span),
+                |name, place| {
+                    (
+                        "Duplicate variable declaration".to_owned(),
+                        format!(
+                            "A variable named \"{name}\" was already declared at {place}. Variable names must be unique within a module."
+                        ),
+                    )
+                },
+            );
         }
         for local in file.locals {
-            declare(decoder, &mut module.locals, local, |l: &Local| (&l.name, l.span), |name, place| (
-                "Duplicate local value definition".to_owned(),
-                format!("A local value named \"{name}\" was already defined at {place}. Local value names must be unique within a module."),
-            ));
+            declare(
+                decoder,
+                &mut module.locals,
+                local,
+                |l: &Local| (&l.name, l.span),
+                |name, place| {
+                    (
+                        "Duplicate local value definition".to_owned(),
+                        format!(
+                            "A local value named \"{name}\" was already defined at {place}. Local value names must be unique within a module."
+                        ),
+                    )
+                },
+            );
         }
         for block in file.outputs {
-            declare(decoder, &mut module.outputs, Output::from(block), |o| (&o.name, o.span), |name, place| (
-                "Duplicate output definition".to_owned(),
-                format!("An output named \"{name}\" was already defined at {place}. Output names must be unique within a module."),
-            ));
+            declare(
+                decoder,
+                &mut module.outputs,
+                Output::from(block),
+                |o| (&o.name, o.span),
+                |name, place| {
+                    (
+                        "Duplicate output definition".to_owned(),
+                        format!(
+                            "An output named \"{name}\" was already defined at {place}. Output names must be unique within a module."
+                        ),
+                    )
+                },
+            );
         }
         for call in file.module_calls {
-            declare(decoder, &mut module.module_calls, call, |c| (&c.name, c.span), |name, place| (
-                "Duplicate module call".to_owned(),
-                format!("A module call named \"{name}\" was already defined at {place}. Module calls must have unique names within a module."),
-            ));
+            declare(
+                decoder,
+                &mut module.module_calls,
+                call,
+                |c| (&c.name, c.span),
+                |name, place| {
+                    (
+                        "Duplicate module call".to_owned(),
+                        format!(
+                            "A module call named \"{name}\" was already defined at {place}. Module calls must have unique names within a module."
+                        ),
+                    )
+                },
+            );
         }
         for resource in file.resources {
             self.append_resource(resource, "");
@@ -100,10 +140,20 @@ impl Assembly<'_> {
                 continue;
             }
             let Self { module, decoder, .. } = self;
-            declare(decoder, &mut module.checks, check, |c| (&c.name, c.span), |name, place| (
-                format!("Duplicate check \"{name}\" configuration"),
-                format!("A check block named \"{name}\" was already declared at {place}. Check blocks must be unique within each module."),
-            ));
+            declare(
+                decoder,
+                &mut module.checks,
+                check,
+                |c| (&c.name, c.span),
+                |name, place| {
+                    (
+                        format!("Duplicate check \"{name}\" configuration"),
+                        format!(
+                            "A check block named \"{name}\" was already declared at {place}. Check blocks must be unique within each module."
+                        ),
+                    )
+                },
+            );
         }
         self.module.moved.extend(file.moved);
         self.module.removed.extend(file.removed);
@@ -375,6 +425,8 @@ fn append_storage(
             backend.span,
         );
     }
-    settings.storage =
-        backend.map(Storage::Backend).or_else(|| cloud.map(Storage::Cloud)).or(settings.storage.take());
+    settings.storage = backend
+        .map(Storage::Backend)
+        .or_else(|| cloud.map(Storage::Cloud))
+        .or(settings.storage.take());
 }

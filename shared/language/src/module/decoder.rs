@@ -79,7 +79,12 @@ impl<'s> Decoder<'s> {
         Self { sources, overriding, diagnostics: Diagnostics::new() }
     }
 
-    pub(super) fn error(&mut self, summary: impl Into<String>, detail: impl Into<String>, at: Span) {
+    pub(super) fn error(
+        &mut self,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+        at: Span,
+    ) {
         self.diagnostics.push(Diagnostic::error(summary, detail).at(at));
     }
 
@@ -153,8 +158,7 @@ impl<'s> Decoder<'s> {
         schema: &BlockSchema,
         relaxed: bool,
     ) -> (Content, Body) {
-        let is_wanted =
-            |name: &str| schema.attributes.iter().any(|argument| argument.name == name);
+        let is_wanted = |name: &str| schema.attributes.iter().any(|argument| argument.name == name);
         let (wanted, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut body.attributes)
             .into_iter()
             .partition(|attribute| is_wanted(&attribute.name));
@@ -304,7 +308,10 @@ impl<'s> Decoder<'s> {
     }
 
     /// As [`Decoder::traversal`], but a reference in quotes is taken with a warning.
-    pub(super) fn traversal_or_quoted(&mut self, expression: &Expression) -> Option<Arc<Traversal>> {
+    pub(super) fn traversal_or_quoted(
+        &mut self,
+        expression: &Expression,
+    ) -> Option<Arc<Traversal>> {
         match self.quoted_traversal(expression, Quoted::Reference) {
             Some(traversal) => traversal,
             None => self.traversal(expression),

@@ -63,13 +63,8 @@ pub fn load(
         false => loader.children(&module, &ModulePath::root(), &mut Vec::new()),
     };
     let mut diagnostics = loader.diagnostics;
-    let root = ModuleNode {
-        path: ModulePath::root(),
-        module,
-        children,
-        source: None,
-        call_span: None,
-    };
+    let root =
+        ModuleNode { path: ModulePath::root(), module, children, source: None, call_span: None };
     let configuration = Configuration { root: Arc::new(root), sources };
     for check in [provider_validation::validate, check_versions, refusals::refuse] {
         if diagnostics.has_errors() {

@@ -38,8 +38,8 @@ pub use module_call::{ModuleCall, ModuleSource, PassedProvider};
 pub use output::{Local, Output};
 pub use provider::{LocalProviderConfig, ProviderConfig, ProviderReference};
 pub use provisioner::{Provisioner, ProvisionerOnFailure, ProvisionerWhen};
-pub use references::{Available, validate_module_arguments, validate_references};
 pub use refactoring::{Check, Import, MoveEndpoint, MoveSubject, Moved, Removed, RemovedSubject};
+pub use references::{Available, validate_module_arguments, validate_references};
 pub use resource::{Connection, IgnoreChanges, IgnoredPath, Lifecycle, ResourceBlock};
 pub use settings::{
     Backend, Cloud, ProviderMeta, RequiredProvider, Settings, Storage, VersionRequirement,

@@ -101,8 +101,7 @@ impl Decoder<'_> {
     pub(super) fn module_block(&mut self, block: Block) -> Option<ModuleCall> {
         let span = block.header_span();
         let label = block.labels.first()?.clone();
-        let (mut content, mut rest) =
-            self.partial_content(block.body, &SCHEMA, self.overriding);
+        let (mut content, mut rest) = self.partial_content(block.body, &SCHEMA, self.overriding);
         self.check_identifier(&label.text, "Invalid module instance name", label.span);
         let version_argument = content.take("version");
         let version = version_argument.as_ref().and_then(|a| self.version_requirement(a));

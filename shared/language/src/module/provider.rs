@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::decoder::{
-    BAD_IDENTIFIER, BlockSchema, Decoder, Quoted, block, merge_override, optional, static_traversal, take_body,
+    BAD_IDENTIFIER, BlockSchema, Decoder, Quoted, block, merge_override, optional,
+    static_traversal, take_body,
 };
 use super::provider_name::normalize;
 use super::settings::VersionRequirement;

@@ -51,8 +51,8 @@ pub(super) fn parse_source(source: &str) -> Result<ProviderAddress, Box<Diagnost
             format!("Invalid provider {what} \"{shown}\" in source \"{source}\": {reason}\""),
         ))
     };
-    let ty = normalize(ty)
-        .map_err(|reason| refused("Invalid provider type", "type", ty, reason))?;
+    let ty =
+        normalize(ty).map_err(|reason| refused("Invalid provider type", "type", ty, reason))?;
     let namespace = match namespace {
         None => "hashicorp".to_owned(),
         // The namespace of providers that were installed before there were namespaces.
@@ -66,9 +66,10 @@ pub(super) fn parse_source(source: &str) -> Result<ProviderAddress, Box<Diagnost
             refused("Invalid provider source hostname", "source hostname namespace", "", &reason)
         })?,
     };
-    let address =
-        ProviderAddress { host: host.into(), namespace: namespace.into(), ty: ty.into() };
-    if !address.is_builtin() && &*address.namespace != "hashicorp" && address.ty.starts_with("terraform-")
+    let address = ProviderAddress { host: host.into(), namespace: namespace.into(), ty: ty.into() };
+    if !address.is_builtin()
+        && &*address.namespace != "hashicorp"
+        && address.ty.starts_with("terraform-")
     {
         return Err(Box::new(Diagnostic::error(
             "Invalid provider type",

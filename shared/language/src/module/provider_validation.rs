@@ -36,7 +36,9 @@ fn validate_node(
     for (name, child) in &node.children {
         let Some(call) = node.module.module_calls.get(name) else { continue };
         let no_configs = match &call.repetition {
-            Repetition::Count(expression) | Repetition::ForEach(expression) => Some(expression.span),
+            Repetition::Count(expression) | Repetition::ForEach(expression) => {
+                Some(expression.span)
+            }
             Repetition::Single => call.depends_on.first().map(|first| first.span()).or(no_configs),
         };
         let caller = Caller { node, call };
@@ -188,8 +190,10 @@ impl Check<'_, '_> {
     /// What this module passes to those that it calls.
     fn passed_down(&mut self, caller: Option<Caller<'_>>) {
         let node = self.node;
-        let (own, parent) =
-            (module_text(node), caller.map_or("the root module".to_owned(), |c| module_text(c.node)));
+        let (own, parent) = (
+            module_text(node),
+            caller.map_or("the root module".to_owned(), |c| module_text(c.node)),
+        );
         for passed in node.module.module_calls.values().flat_map(|call| &call.providers) {
             let in_parent = &passed.in_parent;
             // Aliases are never inherited: they are checked where they arrive.
@@ -244,7 +248,9 @@ impl Check<'_, '_> {
             .names
             .configured
             .keys()
-            .filter_map(|name| Some((name.to_string(), self.names.passed.get(name)?.in_child.name_span)))
+            .filter_map(|name| {
+                Some((name.to_string(), self.names.passed.get(name)?.in_child.name_span))
+            })
             .collect();
         for (name, at) in overridden {
             self.error(
@@ -290,10 +296,8 @@ impl Check<'_, '_> {
             };
             let declared = required.is_some();
             let alias = self.names.aliases.get(name);
-            let provider = alias
-                .or(required)
-                .cloned()
-                .unwrap_or_else(|| default_provider(&name.local_name));
+            let provider =
+                alias.or(required).cloned().unwrap_or_else(|| default_provider(&name.local_name));
             if !declared && alias.is_none() && !self.names.empty.contains_key(name) {
                 let shown = provider.for_display();
                 match is_default(&provider) {

@@ -130,7 +130,8 @@ impl Decoder<'_> {
         let from = content.take("from").and_then(|a| self.move_endpoint(&a.expression));
         let to = content.take("to").and_then(|a| self.move_endpoint(&a.expression));
         let (from, to) = (from?, to?);
-        let is_module = |endpoint: &MoveEndpoint| matches!(endpoint.subject, MoveSubject::Module(_));
+        let is_module =
+            |endpoint: &MoveEndpoint| matches!(endpoint.subject, MoveSubject::Module(_));
         if is_module(&from) != is_module(&to) {
             self.error(
                 "Invalid \"moved\" addresses",
@@ -338,7 +339,11 @@ impl Decoder<'_> {
             }
         }
         if !has_assert {
-            self.error("Zero assert blocks", "Check blocks must have at least one assert block.", span);
+            self.error(
+                "Zero assert blocks",
+                "Check blocks must have at least one assert block.",
+                span,
+            );
         }
         let address = data.as_ref().map(|data| data.address.clone());
         Some((Check { name, data: address, asserts, span }, data))

@@ -206,7 +206,10 @@ impl Decoder<'_> {
     }
 
     /// A version constraint in an argument of its own; null is none.
-    pub(super) fn version_requirement(&mut self, attribute: &Attribute) -> Option<VersionRequirement> {
+    pub(super) fn version_requirement(
+        &mut self,
+        attribute: &Attribute,
+    ) -> Option<VersionRequirement> {
         let expression = &attribute.expression;
         let value = self.constant(expression)?;
         let Ok(value) = values::convert::convert(&value, &Type::String) else {

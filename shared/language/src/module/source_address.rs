@@ -22,7 +22,9 @@ pub(super) fn parse(text: &str, with_version: bool) -> Result<ModuleSource, Sour
                 "can't use local directory \"{text}\" as a module registry address"
             )));
         }
-        return registry(text).map(|()| ModuleSource::Registry(text.into())).map_err(SourceError::NotRegistry);
+        return registry(text)
+            .map(|()| ModuleSource::Registry(text.into()))
+            .map_err(SourceError::NotRegistry);
     }
     if is_local || text == "." || text == ".." {
         return Ok(ModuleSource::Local(clean_local(text).into()));

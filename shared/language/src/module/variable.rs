@@ -124,7 +124,9 @@ impl Decoder<'_> {
             let expression = &attribute.expression;
             let value = self.constant(expression).unwrap_or_else(Value::dynamic);
             let value = match (&constraint, self.overriding) {
-                (Some((constraint, _)), _) => self.default_value(constraint, value, expression.span),
+                (Some((constraint, _)), _) => {
+                    self.default_value(constraint, value, expression.span)
+                }
                 (None, _) => value,
             };
             if nullable == Some(false) && value.is_null() {
@@ -233,9 +235,8 @@ pub(crate) fn conversion_text(error: &ConversionError) -> String {
 
 impl From<VariableBlock> for Variable {
     fn from(block: VariableBlock) -> Self {
-        let (constraint, text_form) = block
-            .constraint
-            .unwrap_or_else(|| (TypeConstraint::any(), TextForm::Literal));
+        let (constraint, text_form) =
+            block.constraint.unwrap_or_else(|| (TypeConstraint::any(), TextForm::Literal));
         Variable {
             name: block.name,
             constraint,

@@ -21,8 +21,12 @@ pub fn given_values(
     inputs: &VariableInputs,
     sources: &Sources,
 ) -> (RootValues, Diagnostics) {
-    let mut gathering =
-        Gathering { files, sources, values: RootValues::default(), diagnostics: Diagnostics::new() };
+    let mut gathering = Gathering {
+        files,
+        sources,
+        values: RootValues::default(),
+        diagnostics: Diagnostics::new(),
+    };
     for (name, text) in &inputs.environment {
         if let Some(name) = name.strip_prefix(PREFIX) {
             gathering.text(name, text, ValueSource::Environment);

@@ -166,7 +166,13 @@ pub fn final_value(
             (Some(default), _) => default.clone(),
             (None, Some(given)) => {
                 let reason = "required variable may not be set to null";
-                return Err(unsuitable(variable, given, "Required variable not set", reason, sources));
+                return Err(unsuitable(
+                    variable,
+                    given,
+                    "Required variable not set",
+                    reason,
+                    sources,
+                ));
             }
             (None, None) => Value::unknown(variable.constraint.ty.without_optional()),
         },

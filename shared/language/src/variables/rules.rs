@@ -1,7 +1,7 @@
 //! Conditions, evaluated: whether they hold, and what is said where they do not.
 
-use values::convert::convert;
 use values::Type;
+use values::convert::convert;
 
 use crate::diagnostics::{Cause, Diagnostic, Diagnostics};
 use crate::evaluate::Evaluation;
@@ -43,9 +43,7 @@ pub fn evaluate_rule(
         return RuleOutcome::Error;
     }
     let (summary, subject) = match words {
-        RuleWords::Validation => {
-            ("Invalid variable validation result", "validation condition")
-        }
+        RuleWords::Validation => ("Invalid variable validation result", "validation condition"),
         RuleWords::Condition => ("Invalid condition result", "condition"),
     };
     let value = value.unmark();

@@ -1,9 +1,7 @@
 //! Behaviour of the language crate through its public interface.
 
 mod evaluate;
+mod modules;
 mod rendering;
 mod syntax;
-//! The language as its users see it.
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod modules;
+mod variables;

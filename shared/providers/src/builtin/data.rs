@@ -1,6 +1,6 @@
 //! `terraform_data`: keeps a value, and is replaced when another changes.
 
-use super::RandomSource;
+use language::functions::Random;
 use crate::{
     ApplyResourceRequest, ApplyResourceResponse, ImportResourceRequest, ImportResourceResponse,
     ImportedResource, MoveResourceRequest, MoveResourceResponse, PlanResourceRequest,
@@ -88,7 +88,7 @@ pub(super) fn plan(request: PlanResourceRequest) -> PlanResourceResponse {
 
 pub(super) fn apply(
     request: ApplyResourceRequest,
-    random: &dyn RandomSource,
+    random: &dyn Random,
 ) -> Response<ApplyResourceResponse> {
     let answer = |new_state, private| ApplyResourceResponse {
         new_state,
@@ -105,13 +105,7 @@ pub(super) fn apply(
     }
     if !object["id"].is_known() {
         let mut bytes = [0; 16];
-        if let Err(e) = random.fill(&mut bytes) {
-            let error = ProviderDiagnostic::error("Error generating id", e.to_string());
-            return Response::with(
-                answer(None, request.planned_private),
-                vec![error.at(Path::attribute("id"))],
-            );
-        }
+        random.fill(&mut bytes);
         let id = uuid::Builder::from_random_bytes(bytes).into_uuid();
         object.insert("id".into(), Value::string(id.to_string()));
     }

@@ -12,30 +12,16 @@ use crate::{
 };
 use async_trait::async_trait;
 use std::sync::Arc;
+use language::functions::Random;
 use values::Value;
 use values::address::ProviderAddress;
-
-/// Where unguessable bytes come from.
-pub trait RandomSource: Send + Sync {
-    /// Fills a buffer.
-    ///
-    /// # Errors
-    /// Where there is no randomness.
-    fn fill(&self, buffer: &mut [u8]) -> std::io::Result<()>;
-}
-
-impl<F: Fn(&mut [u8]) -> std::io::Result<()> + Send + Sync> RandomSource for F {
-    fn fill(&self, buffer: &mut [u8]) -> std::io::Result<()> {
-        self(buffer)
-    }
-}
 
 /// The builtin provider: `terraform_data` and `data "terraform_remote_state"`. It makes nothing
 /// outside the record.
 pub struct BuiltinProvider {
     address: ProviderAddress,
     schema: Arc<ProviderSchema>,
-    random: Arc<dyn RandomSource>,
+    random: Arc<dyn Random>,
     remote_states: Option<Arc<dyn RemoteStateReader>>,
 }
 
@@ -43,7 +29,7 @@ impl BuiltinProvider {
     /// With a source for the ids of `terraform_data`, and a reader for remote states, without which
     /// reading any is an error.
     pub fn new(
-        random: Arc<dyn RandomSource>,
+        random: Arc<dyn Random>,
         remote_states: Option<Arc<dyn RemoteStateReader>>,
     ) -> BuiltinProvider {
         let schema = ProviderSchema {

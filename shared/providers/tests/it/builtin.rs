@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use language::functions::Random;
 use providers::builtin::BuiltinProvider;
 use providers::{
     ApplyResourceRequest, ImportResourceRequest, PlanResourceRequest, Provider, ProviderError,
@@ -11,12 +12,16 @@ use values::{Path, Type, Value};
 
 const TYPE: &str = "terraform_data";
 
-fn provider() -> BuiltinProvider {
-    let random = |buffer: &mut [u8]| {
+struct Sevens;
+
+impl Random for Sevens {
+    fn fill(&self, buffer: &mut [u8]) {
         buffer.fill(7);
-        Ok(())
-    };
-    BuiltinProvider::new(Arc::new(random), None)
+    }
+}
+
+fn provider() -> BuiltinProvider {
+    BuiltinProvider::new(Arc::new(Sevens), None)
 }
 
 fn data(id: Value, input: Value, output: Value, triggers: Value) -> Value {
@@ -139,26 +144,6 @@ async fn an_import_knows_the_id_alone() {
 }
 
 #[tokio::test]
-async fn a_failing_source_of_randomness_is_reported_beside_the_plan() {
-    let broken = |_: &mut [u8]| Err(std::io::Error::other("no entropy"));
-    let provider = BuiltinProvider::new(Arc::new(broken), None);
-    let null = null().await;
-    let (planned, _) = plan(&null, &data(Value::null(Type::String), none(), none(), none())).await;
-    let request = ApplyResourceRequest {
-        ty: TYPE.into(),
-        prior_state: null,
-        planned_state: planned.clone(),
-        config: planned,
-        planned_private: Arc::from([]),
-        provider_meta: None,
-        planned_identity: None,
-    };
-    let answer = provider.apply_resource(request).await.unwrap();
-    assert!(answer.has_errors());
-    assert_eq!(answer.value.unwrap().new_state, None);
-}
-
-#[tokio::test]
 async fn stored_objects_come_back() {
     let request = UpgradeResourceStateRequest {
         ty: TYPE.into(),
@@ -195,7 +180,7 @@ impl RemoteStateReader for Upstream {
 #[tokio::test]
 async fn remote_states() {
     let random = |_: &mut [u8]| Ok(());
-    let provider = BuiltinProvider::new(Arc::new(random), Some(Arc::new(Upstream)));
+    let provider = BuiltinProvider::new(Arc::new(Sevens), Some(Arc::new(Upstream)));
     let read = |workspace: Value, defaults: Value| {
         let config = Value::object([
             ("backend", Value::string("local")),

@@ -139,11 +139,11 @@ impl ObjectBody {
     ///
     /// # Errors
     /// Where an address, a path or the private data cannot be read; `key` is named.
-    pub fn to_object(self, key: &Key) -> Result<StoredObject, BodyError> {
-        self.into_object(key, &mut SharedAddresses::default())
+    pub fn into_object(self, key: &Key) -> Result<StoredObject, BodyError> {
+        self.into_object_sharing(key, &mut SharedAddresses::default())
     }
 
-    pub(crate) fn into_object(
+    pub(crate) fn into_object_sharing(
         self,
         key: &Key,
         shared: &mut SharedAddresses,

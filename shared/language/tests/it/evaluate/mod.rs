@@ -59,7 +59,7 @@ impl Scope for Constants {
             working_directory: Path::new("/work"),
             home_directory: None,
             pure_only: false,
-            now: &|| jiff::Timestamp::UNIX_EPOCH,
+            now: jiff::Timestamp::UNIX_EPOCH,
             plan_timestamp: None,
             random: &NoRandom,
         }

@@ -3,6 +3,8 @@
 //! A table is a text: `=== name` begins a case, `--- file` a file of it, and `--- diagnostics` the
 //! expected lines, `severity range summary :: detail` with `-` for no range.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,10 +57,7 @@ fn show(diagnostic: &Diagnostic, sources: &Sources) -> String {
         if start == end {
             end.column += 1;
         }
-        format!(
-            "{}:{},{}-{},{}",
-            range.filename, start.line, start.column, end.line, end.column
-        )
+        format!("{}:{},{}-{},{}", range.filename, start.line, start.column, end.line, end.column)
     });
     let detail = diagnostic.detail.replace('\\', "\\\\").replace('\n', "\\n");
     format!("{severity} {range} {} :: {detail}", diagnostic.summary)

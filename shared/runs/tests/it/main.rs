@@ -1,0 +1,3 @@
+//! What functions share, through its public interface.
+
+mod key_file;
