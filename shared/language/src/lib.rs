@@ -9,7 +9,6 @@ pub mod functions;
 pub mod module;
 pub mod reads;
 pub mod reference;
-pub mod rendering;
 pub mod scope;
 pub mod source;
 pub mod syntax;
