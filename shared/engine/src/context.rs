@@ -129,13 +129,8 @@ impl Context {
             return diagnostics;
         }
         let _ = variables;
-        let context = self.evaluation(
-            configuration,
-            Operation::Validate,
-            Variables::new(),
-            None,
-            pool,
-        );
+        let context =
+            self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();
         let (_, found) = planning::plan(context, options, Arc::default()).await;
         diagnostics.extend(found);

@@ -2,8 +2,8 @@
 
 use crate::clock::Clock;
 use crate::hooks::{Hook, HookAction};
-use language::files::FileSystem;
 use crate::random::Random;
+use language::files::FileSystem;
 use providers::Providers;
 use std::path::PathBuf;
 use std::sync::Arc;

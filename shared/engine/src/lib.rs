@@ -2,13 +2,13 @@
 
 mod applying;
 pub mod changes;
+pub mod clock;
 mod context;
 mod environment;
-mod evaluation;
-mod graph;
-pub mod clock;
 pub mod estate;
+mod evaluation;
 pub mod existing_state;
+mod graph;
 pub mod hooks;
 pub mod identifiers;
 pub mod object;

@@ -70,9 +70,10 @@ pub(crate) async fn decode(
                 version: stored.schema_version,
                 json: Arc::from(stored.attributes.as_bytes()),
             };
-            let response = provider.upgrade_resource_state(request).await.map_err(|e| {
-                vec![crate::provider_diagnostics::failed_call(&e, None, &shown)]
-            })?;
+            let response = provider
+                .upgrade_resource_state(request)
+                .await
+                .map_err(|e| vec![crate::provider_diagnostics::failed_call(&e, None, &shown)])?;
             let place = |d| crate::provider_diagnostics::in_body(d, None, None, &shown);
             match response.into_result() {
                 Ok((value, diagnostics)) => {

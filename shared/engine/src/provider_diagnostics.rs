@@ -35,9 +35,7 @@ pub(crate) fn in_body(
 /// A call that failed as a whole.
 pub(crate) fn failed_call(error: &ProviderError, place: Option<Span>, address: &str) -> Diagnostic {
     let summary = match error {
-        ProviderError::Died { .. } | ProviderError::Transport { .. } => {
-            "Plugin did not respond"
-        }
+        ProviderError::Died { .. } | ProviderError::Transport { .. } => "Plugin did not respond",
         ProviderError::Protocol { .. } => "Provider produced invalid object",
         ProviderError::Unsupported { .. } => "Operation not supported by the provider",
         _ => "Provider call failed",

@@ -54,8 +54,7 @@ impl ProviderPool {
             };
             match response.into_result() {
                 Ok((schema, _)) => {
-                    let mut schemas =
-                        self.schemas.write().unwrap_or_else(PoisonError::into_inner);
+                    let mut schemas = self.schemas.write().unwrap_or_else(PoisonError::into_inner);
                     schemas.insert(address.provider.clone(), schema);
                 }
                 Err(diagnostics) => {
@@ -110,6 +109,9 @@ fn failed_to_start(address: &ProviderAddress, error: &ProviderError) -> Diagnost
                 "The following dependency selections recorded in the lock file are inconsistent with the current configuration:\n  - provider {address}: required by this configuration but no version is selected\n\nTo make the initial dependency selections that will initialize the dependency lock file, run:\n  plumb init"
             ),
         ),
-        error => Diagnostic::error("Failed to load plugin schemas", format!("Error while loading schemas for plugin components: {error}.")),
+        error => Diagnostic::error(
+            "Failed to load plugin schemas",
+            format!("Error while loading schemas for plugin components: {error}."),
+        ),
     }
 }

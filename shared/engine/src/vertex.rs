@@ -197,12 +197,20 @@ impl ConfigurationEdges<'_> {
                         m.path.0.len() >= path.0.len() && m.path.0[..path.0.len()] == *path.0
                     });
                     for module in inside {
-                        found.extend(module.module.resources.keys().map(|resource| {
-                            Vertex::Resource(resource.in_module(&module.path))
-                        }));
-                        found.extend(module.module.outputs.keys().map(|output| {
-                            Vertex::Output(module.path.clone(), output.clone())
-                        }));
+                        found.extend(
+                            module
+                                .module
+                                .resources
+                                .keys()
+                                .map(|resource| Vertex::Resource(resource.in_module(&module.path))),
+                        );
+                        found.extend(
+                            module
+                                .module
+                                .outputs
+                                .keys()
+                                .map(|output| Vertex::Output(module.path.clone(), output.clone())),
+                        );
                     }
                 }
                 _ => found.extend(self.targets(node, [reference])),
@@ -236,9 +244,13 @@ impl ConfigurationEdges<'_> {
                         Some(output) if child.module.outputs.contains_key(&**output) => {
                             found.push(Vertex::Output(child.path.clone(), output.clone()));
                         }
-                        _ => found.extend(child.module.outputs.keys().map(|output| {
-                            Vertex::Output(child.path.clone(), output.clone())
-                        })),
+                        _ => {
+                            found.extend(
+                                child.module.outputs.keys().map(|output| {
+                                    Vertex::Output(child.path.clone(), output.clone())
+                                }),
+                            )
+                        }
                     }
                 }
                 _ => {}
@@ -282,8 +294,7 @@ impl ConfigurationEdges<'_> {
         for rule in lifecycle.preconditions.iter().chain(&lifecycle.postconditions) {
             for expression in [&rule.condition, &rule.error_message] {
                 let own = Vertex::Resource(resource.clone());
-                for target in self.targets(&node, references_in(expression).into_iter().flatten())
-                {
+                for target in self.targets(&node, references_in(expression).into_iter().flatten()) {
                     if target != own {
                         let on = self.graph.add(target);
                         self.graph.connect(id, on);

@@ -2,13 +2,13 @@
 
 pub mod decode;
 pub mod diagnostics;
-pub mod rendering;
 pub mod evaluate;
 pub mod files;
 pub mod functions;
 pub mod module;
 pub mod reads;
 pub mod reference;
+pub mod rendering;
 pub mod scope;
 pub mod source;
 pub mod syntax;

@@ -84,8 +84,7 @@ impl Target {
         self.block().map(|b| b.span)
     }
     fn report(&self, diagnostics: Vec<ProviderDiagnostic>) -> bool {
-        let placed =
-            in_body(diagnostics, self.body(), self.place(), &self.address.to_string());
+        let placed = in_body(diagnostics, self.body(), self.place(), &self.address.to_string());
         self.walk.context.report(placed)
     }
     fn fail(&self, summary: &str, detail: String) {
@@ -111,9 +110,8 @@ impl Target {
             if !check_rules(context, module, &this.data, None, object, rules) {
                 return None;
             }
-            context.evaluate(module, &this.data, None, |e| {
-                e.body(&block.config, &this.schema.block)
-            })
+            context
+                .evaluate(module, &this.data, None, |e| e.body(&block.config, &this.schema.block))
         })
         .await
     }
@@ -311,7 +309,8 @@ impl Target {
 
     fn marked(&self, config: &Value, value: &Value) -> Value {
         let paths = config.marked_paths();
-        let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
+        let marked =
+            value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
         mark_by_schema(&self.schema, &marked)
     }
 
@@ -375,7 +374,11 @@ impl Target {
         let Some(state) = new_state else {
             // Nothing came back: an update leaves what was there, a create nothing that is known.
             self.restore(creating).await;
-            return (false, plan.prior.clone(), error.or_else(|| Some("no object returned".into())));
+            return (
+                false,
+                plan.prior.clone(),
+                error.or_else(|| Some("no object returned".into())),
+            );
         };
         let mut state = self.marked(&plan.planned, &state);
         if !state.is_wholly_known() {
@@ -412,8 +415,7 @@ impl Target {
             private,
             dependencies: change.dependencies.clone(),
             create_before_destroy: change.create_before_destroy,
-            prevent_destroy: self.block().and_then(|b| b.lifecycle.prevent_destroy)
-                == Some(true),
+            prevent_destroy: self.block().and_then(|b| b.lifecycle.prevent_destroy) == Some(true),
             status: match !ok && creating {
                 true => ObjectStatus::Tainted,
                 false => ObjectStatus::Ready,

@@ -48,12 +48,10 @@ fn outputs(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
 }
 
 async fn write_refreshed(walk: &ApplyWalk) {
-    let recorded_data = walk
-        .plan
-        .previous
-        .instances
-        .keys()
-        .filter(|a| a.resource.mode == ResourceMode::Data && !walk.plan.refreshed.contains_key(a));
+    let recorded_data =
+        walk.plan.previous.instances.keys().filter(|a| {
+            a.resource.mode == ResourceMode::Data && !walk.plan.refreshed.contains_key(a)
+        });
     // A data source that nothing reads any more leaves nothing behind in the world.
     for address in recorded_data {
         if !walk.records.is_touched(address) {
@@ -91,8 +89,8 @@ async fn write_refreshed(walk: &ApplyWalk) {
                 Err(_) => encoded = false,
             }
         }
-        let same = recorded
-            .is_some_and(|r| r.current == state.current && r.deposed == state.deposed);
+        let same =
+            recorded.is_some_and(|r| r.current == state.current && r.deposed == state.deposed);
         if encoded && !same {
             refresh(walk, address, state).await;
         }

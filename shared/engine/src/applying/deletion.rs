@@ -56,11 +56,14 @@ async fn delete(
     }
     let provider = context.pool.running(&change.provider);
     let schemas = context.pool.schema(&change.provider.provider);
-    let schema = schemas.as_ref().and_then(|s| {
-        resource_schema(s, address.resource.mode, &address.resource.ty)
-    });
+    let schema = schemas
+        .as_ref()
+        .and_then(|s| resource_schema(s, address.resource.mode, &address.resource.ty));
     let (Some(provider), Some(schema)) = (provider, schema) else {
-        fail("Provider not available", format!("The provider {} of {address} is not running.", change.provider));
+        fail(
+            "Provider not available",
+            format!("The provider {} of {address} is not running.", change.provider),
+        );
         return false;
     };
     let object = match current_object(walk, &*provider, schema, address, deposed, recorded).await {
@@ -72,9 +75,7 @@ async fn delete(
     };
     let hook_object = HookObject { address, deposed };
     let null = schema.null();
-    context.environment.hook(|h| {
-        h.pre_apply(&hook_object, Action::Delete, &object.value, &null)
-    });
+    context.environment.hook(|h| h.pre_apply(&hook_object, Action::Delete, &object.value, &null));
     if let Err(e) = walk.recorder.begin(address, deposed, Action::Delete).await {
         fail(&e.summary, e.detail);
         return false;
@@ -99,15 +100,18 @@ async fn delete(
             error = Some(e.to_string());
         }
         Ok(response) => {
-            error = response.diagnostics.iter().find(|d| d.is_error()).map(|d| d.summary.clone()).or(error);
+            error = response
+                .diagnostics
+                .iter()
+                .find(|d| d.is_error())
+                .map(|d| d.summary.clone())
+                .or(error);
             context.report(in_body(response.diagnostics, None, place, &shown));
             if let Some(answer) = response.value {
                 left = match answer.new_state {
-                    Some(state) if !state.is_null() => Some(Object {
-                        value: state,
-                        private: answer.private,
-                        ..object.clone()
-                    }),
+                    Some(state) if !state.is_null() => {
+                        Some(Object { value: state, private: answer.private, ..object.clone() })
+                    }
                     Some(_) => None,
                     // An answer without a state: gone if it is no error, else as it was.
                     None => error.is_some().then(|| object.clone()),
@@ -117,7 +121,9 @@ async fn delete(
                 let name = provider.address().to_string();
                 fail(
                     "Provider returned invalid result object after apply",
-                    format!("After applying a delete, provider {name:?} returned an object for {address} instead of null. This is always a bug in the provider and should be reported in the provider's own repository. The object stays recorded."),
+                    format!(
+                        "After applying a delete, provider {name:?} returned an object for {address} instead of null. This is always a bug in the provider and should be reported in the provider's own repository. The object stays recorded."
+                    ),
                 );
                 error = Some("an object was returned after a delete".into());
             }
@@ -136,9 +142,9 @@ async fn delete(
         }
     }
     let after = left.map_or(null, |object| object.value);
-    context.environment.hook(|h| {
-        h.post_apply(&hook_object, Action::Delete, &after, error.as_deref())
-    });
+    context
+        .environment
+        .hook(|h| h.post_apply(&hook_object, Action::Delete, &after, error.as_deref()));
     if ok {
         walk.count(|s| s.destroy += 1);
     }

@@ -8,9 +8,7 @@ use crate::object::DeposedKey;
 use crate::plan::{Plan, PlanMode};
 use crate::vertex::{ConfigurationEdges, Replaced, Vertex};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use values::address::{
-    AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance,
-};
+use values::address::{AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance};
 
 /// The graph, and the keys under which replaced objects wait for their deletion.
 pub(crate) struct ApplyGraph {

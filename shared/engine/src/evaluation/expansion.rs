@@ -151,12 +151,24 @@ fn count(
     let value = match values::convert::convert(&raw, &Type::Number) {
         Ok(value) => value,
         Err(e) => {
-            refuse(evaluation, expression, None, "Incorrect value type", format!("Invalid expression value: {}.", e.message));
+            refuse(
+                evaluation,
+                expression,
+                None,
+                "Incorrect value type",
+                format!("Invalid expression value: {}.", e.message),
+            );
             return None;
         }
     };
     if value.is_null() {
-        refuse(evaluation, expression, None, SUMMARY, "The given \"count\" argument value is null. An integer is required.".into());
+        refuse(
+            evaluation,
+            expression,
+            None,
+            SUMMARY,
+            "The given \"count\" argument value is null. An integer is required.".into(),
+        );
         return None;
     }
     let Kind::Number(n) = value.kind() else {
@@ -174,10 +186,20 @@ fn count(
         Some(n) => Some(Expansion::Count(n)),
         None => {
             let reason = match n.is_integer() {
-                false => "value must be a whole number, between -9223372036854775808 and 9223372036854775807 inclusive",
-                true => "value must be a whole number, between -9223372036854775808 and 9223372036854775807",
+                false => {
+                    "value must be a whole number, between -9223372036854775808 and 9223372036854775807 inclusive"
+                }
+                true => {
+                    "value must be a whole number, between -9223372036854775808 and 9223372036854775807"
+                }
             };
-            refuse(evaluation, expression, None, SUMMARY, format!("The given \"count\" argument value is unsuitable: {reason}."));
+            refuse(
+                evaluation,
+                expression,
+                None,
+                SUMMARY,
+                format!("The given \"count\" argument value is unsuitable: {reason}."),
+            );
             None
         }
     }
@@ -231,7 +253,16 @@ fn for_each(
                 return Some(Expansion::ForEach(BTreeMap::new()));
             }
             if *element != Type::String {
-                refuse(evaluation, expression, None, "Invalid for_each set argument", format!("The given \"for_each\" argument value is unsuitable: \"for_each\" supports maps and sets of strings, but you have provided a set containing type {}.", element.friendly_name()));
+                refuse(
+                    evaluation,
+                    expression,
+                    None,
+                    "Invalid for_each set argument",
+                    format!(
+                        "The given \"for_each\" argument value is unsuitable: \"for_each\" supports maps and sets of strings, but you have provided a set containing type {}.",
+                        element.friendly_name()
+                    ),
+                );
                 return None;
             }
             let mut map = BTreeMap::new();
@@ -245,7 +276,16 @@ fn for_each(
             Some(Expansion::ForEach(map))
         }
         _ => {
-            refuse(evaluation, expression, None, SUMMARY, format!("The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you have provided a value of type {}.", ty.friendly_name()));
+            refuse(
+                evaluation,
+                expression,
+                None,
+                SUMMARY,
+                format!(
+                    "The given \"for_each\" argument value is unsuitable: the \"for_each\" argument must be a map, or set of strings, and you have provided a value of type {}.",
+                    ty.friendly_name()
+                ),
+            );
             None
         }
     }

@@ -2,7 +2,9 @@
 //! applying and validating have in common.
 
 use super::working::Named;
-use super::{CheckedObject, EvalContext, Operation, RepetitionData, check_rules, evaluate_expansion};
+use super::{
+    CheckedObject, EvalContext, Operation, RepetitionData, check_rules, evaluate_expansion,
+};
 use crate::graph::Walked;
 use language::diagnostics::Diagnostic;
 use language::module::Variable;
@@ -76,9 +78,8 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
         return final_value(variable, None, &context.configuration.sources).ok();
     };
     let data = context.working.call_data(module);
-    let given = context.evaluate(&parent, &data, None, |evaluation| {
-        evaluation.expression(&argument.expression)
-    })?;
+    let given = context
+        .evaluate(&parent, &data, None, |evaluation| evaluation.expression(&argument.expression))?;
     if given.is_null() && !variable.nullable {
         if variable.default.is_some() {
             return final_value(variable, None, &context.configuration.sources).ok();
@@ -121,8 +122,7 @@ pub(crate) fn local(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -
     let mut ok = true;
     for module in context.working.module_instances(path).iter() {
         let data = RepetitionData::default();
-        let value =
-            context.evaluate(module, &data, None, |e| e.expression(&local.expression));
+        let value = context.evaluate(module, &data, None, |e| e.expression(&local.expression));
         match value {
             Some(value) => {
                 context.working.set_named(module, Named::Local(name.clone()), value);
@@ -153,8 +153,7 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
             ok = false;
             continue;
         }
-        let value =
-            context.evaluate(module, &data, None, |e| e.expression(&output.expression));
+        let value = context.evaluate(module, &data, None, |e| e.expression(&output.expression));
         let Some(mut value) = value else {
             ok = false;
             continue;
@@ -190,9 +189,7 @@ pub(crate) fn module(context: &EvalContext, path: &ModulePath) -> Walked {
     for parent in context.working.module_instances(&parent_path).iter() {
         let data = RepetitionData::default();
         let expansion = context
-            .evaluate(parent, &data, None, |e| {
-                evaluate_expansion(e, &call.repetition, validating)
-            })
+            .evaluate(parent, &data, None, |e| evaluate_expansion(e, &call.repetition, validating))
             .flatten();
         let Some(expansion) = expansion else {
             ok = false;
@@ -220,15 +217,19 @@ pub(crate) async fn provider(context: &EvalContext, address: &ProviderConfigAddr
     let config = match block {
         Some(block) => {
             let module = ModuleInstance(
-                address.module.0.iter().map(|name| values::address::ModuleStep {
-                    name: name.clone(),
-                    key: values::address::InstanceKey::None,
-                }).collect(),
+                address
+                    .module
+                    .0
+                    .iter()
+                    .map(|name| values::address::ModuleStep {
+                        name: name.clone(),
+                        key: values::address::InstanceKey::None,
+                    })
+                    .collect(),
             );
             let data = RepetitionData::default();
-            context.evaluate(&module, &data, None, |e| {
-                e.body(&block.config, &schema.provider.block)
-            })
+            context
+                .evaluate(&module, &data, None, |e| e.body(&block.config, &schema.provider.block))
         }
         None => Some(schema.provider.block.empty_value()),
     };

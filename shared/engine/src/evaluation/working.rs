@@ -14,12 +14,15 @@ use values::address::{
 pub(crate) struct Working {
     named: RwLock<HashMap<(ModuleInstance, Named), Value>>,
     modules: RwLock<HashMap<ModulePath, Arc<Vec<ModuleInstance>>>>,
-    calls: RwLock<HashMap<ModuleInstance, HashMap<Arc<str>, Arc<Expansion>>>>,
+    calls: RwLock<HashMap<ModuleInstance, CallExpansions>>,
     call_values: RwLock<HashMap<(ModuleInstance, Arc<str>), Value>>,
     expansions: RwLock<HashMap<AbsoluteResource, Arc<Expansion>>>,
     resources: RwLock<HashMap<AbsoluteResource, Value>>,
     instances: RwLock<HashMap<ResourceInstance, Value>>,
 }
+
+/// How the calls in one module instance expand, by their names.
+type CallExpansions = HashMap<Arc<str>, Arc<Expansion>>;
 
 /// A named value of a module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -41,8 +44,7 @@ impl Working {
     /// Nothing known but the root module.
     pub(crate) fn new() -> Working {
         let working = Working::default();
-        write(&working.modules)
-            .insert(ModulePath::root(), Arc::new(vec![ModuleInstance::root()]));
+        write(&working.modules).insert(ModulePath::root(), Arc::new(vec![ModuleInstance::root()]));
         working
     }
 
@@ -58,12 +60,7 @@ impl Working {
         read(&self.modules).get(path).cloned().unwrap_or_default()
     }
     /// The expansion of a call in one instance of the calling module.
-    pub(crate) fn set_call(
-        &self,
-        parent: &ModuleInstance,
-        name: &Arc<str>,
-        expansion: Expansion,
-    ) {
+    pub(crate) fn set_call(&self, parent: &ModuleInstance, name: &Arc<str>, expansion: Expansion) {
         write(&self.calls)
             .entry(parent.clone())
             .or_default()

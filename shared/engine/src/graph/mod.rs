@@ -63,11 +63,6 @@ impl<V: Clone + Eq + Hash> Graph<V> {
         self.dependencies[from.index()].insert(on);
     }
 
-    /// Takes an edge away.
-    pub(crate) fn disconnect(&mut self, from: VertexId, on: VertexId) {
-        self.dependencies[from.index()].remove(&on);
-    }
-
     pub(crate) fn dependencies(&self, id: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         self.dependencies[id.index()].iter().copied()
     }
@@ -166,8 +161,7 @@ impl<V: Clone + Eq + Hash> Graph<V> {
                                     break;
                                 }
                             }
-                            let to_itself =
-                                self.dependencies[v].contains(&VertexId(v as u32));
+                            let to_itself = self.dependencies[v].contains(&VertexId(v as u32));
                             if group.len() > 1 || to_itself {
                                 cycles.push(group);
                             }

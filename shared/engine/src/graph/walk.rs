@@ -29,8 +29,7 @@ where
     let dependents = graph.dependents();
     let mut waiting: Vec<usize> = graph.ids().map(|id| graph.dependencies(id).count()).collect();
     let mut failed = vec![false; graph.len()];
-    let mut ready: VecDeque<VertexId> =
-        graph.ids().filter(|id| waiting[id.index()] == 0).collect();
+    let mut ready: VecDeque<VertexId> = graph.ids().filter(|id| waiting[id.index()] == 0).collect();
     let mut running: JoinSet<(VertexId, Walked)> = JoinSet::new();
     loop {
         while let Some(id) = ready.pop_front() {

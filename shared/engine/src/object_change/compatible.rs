@@ -191,7 +191,9 @@ fn value(planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Violation>)
         if !within_refinement(planned, actual) {
             out.push(Violation::new(
                 path,
-                format!("final value {actual:?} does not conform to planning placeholder {planned:?}"),
+                format!(
+                    "final value {actual:?} does not conform to planning placeholder {planned:?}"
+                ),
             ));
         }
         return;
@@ -227,7 +229,9 @@ fn value(planned: &Value, actual: &Value, path: &Path, out: &mut Vec<Violation>)
         (Kind::Map(_, p), Kind::Map(_, a)) => {
             for (k, planned) in p.iter() {
                 match a.get(k) {
-                    Some(actual) => value(planned, actual, &path.child(PathStep::Key(k.clone())), out),
+                    Some(actual) => {
+                        value(planned, actual, &path.child(PathStep::Key(k.clone())), out)
+                    }
                     None => out.push(Violation::new(path, format!("element {k:?} has vanished"))),
                 }
             }

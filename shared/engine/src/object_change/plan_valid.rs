@@ -101,12 +101,16 @@ fn nested_block(
                 unknown_element(&path.child(step), out);
             }
         }),
-        Nesting::Map => keyed(planned, config, path, "block", out, |key, planned, config, path, out| {
-            match planned.is_known() {
-                false => unknown_element(path, out),
-                true => block(&schema.block, &element_of(prior, key), config, planned, path, out),
-            }
-        }),
+        Nesting::Map => {
+            keyed(planned, config, path, "block", out, |key, planned, config, path, out| {
+                match planned.is_known() {
+                    false => unknown_element(path, out),
+                    true => {
+                        block(&schema.block, &element_of(prior, key), config, planned, path, out)
+                    }
+                }
+            })
+        }
         _ => {
             if length(planned) != length(config) {
                 out.push(Violation::new(

@@ -158,12 +158,10 @@ fn list(shape: Shape<'_>, prior: &Value, config: &Value) -> Value {
 
 fn map(shape: Shape<'_>, prior: &Value, config: &Value) -> Value {
     config.map_children(&mut |step, element| match &step {
-        PathStep::Key(k) | PathStep::Attribute(k) => {
-            match prior.as_map().and_then(|p| p.get(k)) {
-                Some(before) => shape.merge(before, element),
-                None => element.clone(),
-            }
-        }
+        PathStep::Key(k) | PathStep::Attribute(k) => match prior.as_map().and_then(|p| p.get(k)) {
+            Some(before) => shape.merge(before, element),
+            None => element.clone(),
+        },
         _ => element.clone(),
     })
 }

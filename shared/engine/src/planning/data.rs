@@ -1,8 +1,8 @@
 //! Planning one instance of a data source: read now, or while applying.
 
+use super::PlanWalk;
 use super::refresh::{report, report_failure};
 use super::resource::{Declared, blocking, configuration, validate_configuration};
-use super::PlanWalk;
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
 use crate::object::{Object, ObjectStatus};

@@ -1,9 +1,9 @@
 //! Planning deletions: of instances that are not wanted any more, and of deposed objects.
 
+use super::PlanWalk;
 use super::managed::DeposedObjects;
 use super::refresh::{self, note_drift, refresh};
 use super::resource::Declared;
-use super::PlanWalk;
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
@@ -14,8 +14,8 @@ use language::diagnostics::Diagnostic;
 use language::source::Span;
 use providers::{PlanResourceRequest, Provider, TypedSchema};
 use std::sync::Arc;
-use values::address::{ProviderConfigAddress, ResourceInstance, ResourceMode};
 use values::Value;
+use values::address::{ProviderConfigAddress, ResourceInstance, ResourceMode};
 
 /// Plans the deletion of a recorded instance, deposed objects included; whether that worked.
 pub(crate) async fn plan(
@@ -34,10 +34,8 @@ pub(crate) async fn plan(
     let mut provider = None;
     if let Some(object) = &stored.current {
         let Some(target) = Target::of(walk, object, address) else { return false };
-        let found = refresh(
-            walk, declared, &*target.provider, &target.schema, address, None, object,
-        )
-        .await;
+        let found =
+            refresh(walk, declared, &*target.provider, &target.schema, address, None, object).await;
         let Some(found) = found else { return false };
         note_drift(walk, &object.provider, &target.schema, address, &found);
         now = found.now;
@@ -46,10 +44,10 @@ pub(crate) async fn plan(
             if let Some(object) = &now {
                 walk.context.working.set_instance(address, object.value.clone());
             }
-        } else if let Some(object) = &now {
-            if !target.plan(walk, declared, address, None, object, reason).await {
-                return false;
-            }
+        } else if let Some(object) = &now
+            && !target.plan(walk, declared, address, None, object, reason).await
+        {
+            return false;
         }
     }
     let provider = provider.or_else(|| stored.deposed.values().next().map(|o| o.provider.clone()));
@@ -74,10 +72,9 @@ pub(crate) async fn plan_deposed(
     let mut found = DeposedObjects::new();
     for (key, object) in &stored.deposed {
         let target = Target::of(walk, object, address)?;
-        let refreshed = refresh(
-            walk, declared, &*target.provider, &target.schema, address, Some(key), object,
-        )
-        .await?;
+        let refreshed =
+            refresh(walk, declared, &*target.provider, &target.schema, address, Some(key), object)
+                .await?;
         let Some(now) = refreshed.now else { continue };
         if walk.options.mode != PlanMode::RefreshOnly
             && !target.plan(walk, declared, address, Some(key), &now, None).await
@@ -165,7 +162,10 @@ impl Target {
                 Ok(response) => match response.into_result() {
                     Err(errors) => {
                         walk.context.report(crate::provider_diagnostics::in_body(
-                            errors, None, block.map(|b| b.span), &address.to_string(),
+                            errors,
+                            None,
+                            block.map(|b| b.span),
+                            &address.to_string(),
                         ));
                         return false;
                     }
@@ -204,7 +204,9 @@ impl Target {
 pub(crate) fn refuse_prevented(walk: &PlanWalk, address: &ResourceInstance, place: Option<Span>) {
     let mut diagnostic = Diagnostic::error(
         "Instance cannot be destroyed",
-        format!("Resource {address} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using the -target option."),
+        format!(
+            "Resource {address} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using the -target option."
+        ),
     );
     if let Some(place) = place {
         diagnostic = diagnostic.at(place);

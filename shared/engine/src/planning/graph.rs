@@ -88,14 +88,15 @@ pub(crate) fn build(
     let graph = match destroying && context.operation == Operation::Plan {
         true => {
             let deleting = resources.into_iter().filter(|id| match graph.vertex(*id) {
-                Vertex::Resource(r) => r.resource.mode == ResourceMode::Managed
-                    || plan_graph.recorded.contains_key(r),
+                Vertex::Resource(r) => {
+                    r.resource.mode == ResourceMode::Managed || plan_graph.recorded.contains_key(r)
+                }
                 _ => false,
             });
             // Root variables are checked in every mode, as a person who destroys expects.
-            let variables = graph.ids().filter(|id| {
-                matches!(graph.vertex(*id), Vertex::Variable(path, _) if path.is_root())
-            });
+            let variables = graph.ids().filter(
+                |id| matches!(graph.vertex(*id), Vertex::Variable(path, _) if path.is_root()),
+            );
             let keep = graph.reachable(deleting.chain(variables).collect::<Vec<_>>());
             graph.retain(&keep)
         }

@@ -32,7 +32,13 @@ pub(crate) async fn plan(
     let mut current = None;
     if let Some(stored) = &stored.current {
         let found = refresh(
-            walk, Some(declared), &*declared.provider, &declared.schema, address, None, stored,
+            walk,
+            Some(declared),
+            &*declared.provider,
+            &declared.schema,
+            address,
+            None,
+            stored,
         )
         .await;
         let Some(found) = found else { return false };
@@ -129,8 +135,7 @@ async fn plan_change(
             (walk.clone(), declared.clone(), address.clone(), data.clone());
         blocking(move || replace_triggers::triggered(&walk, &declared, &address, &data)).await?
     };
-    let create_before_destroy =
-        walk.plan_graph.create_before_destroy.contains(&declared.resource);
+    let create_before_destroy = walk.plan_graph.create_before_destroy.contains(&declared.resource);
     let replace = match create_before_destroy {
         true => Action::CreateThenDelete,
         false => Action::DeleteThenCreate,
@@ -320,14 +325,16 @@ impl Request<'_> {
                 if violation.path.is_root() { ": " } else { "" },
                 violation
             );
-            self.walk.fail(self.address, Diagnostic::error("Provider produced invalid plan", detail));
+            self.walk
+                .fail(self.address, Diagnostic::error("Provider produced invalid plan", detail));
         }
     }
 
     /// The planned object with the marks of the configuration that it came from, and its schema's.
     fn marked(&self, config: &Value, planned: &Value) -> Value {
         let paths = config.marked_paths();
-        let sensitive = paths.iter().map(|(path, marks)| (path, marks.intersection(Marks::SENSITIVE)));
+        let sensitive =
+            paths.iter().map(|(path, marks)| (path, marks.intersection(Marks::SENSITIVE)));
         mark_by_schema(&self.declared.schema, &planned.mark_paths(sensitive))
     }
 
@@ -351,15 +358,19 @@ impl Request<'_> {
                     self.declared.provider_address.provider.to_string(),
                     self.address,
                 );
-                self.walk
-                    .fail(self.address, Diagnostic::error("Provider produced invalid plan", detail));
+                self.walk.fail(
+                    self.address,
+                    Diagnostic::error("Provider produced invalid plan", detail),
+                );
                 return None;
             }
             let null = |other: &Option<Value>| {
                 Value::null(other.as_ref().map_or(Type::Dynamic, Value::ty))
             };
-            let (b, a) =
-                (before.clone().unwrap_or_else(|| null(&after)), after.clone().unwrap_or_else(|| null(&before)));
+            let (b, a) = (
+                before.clone().unwrap_or_else(|| null(&after)),
+                after.clone().unwrap_or_else(|| null(&before)),
+            );
             let same = a.is_wholly_known() && a == b;
             if !same || is_write_only(&self.declared.schema.block, path) {
                 found.push(path.clone());

@@ -4,11 +4,11 @@ mod data;
 mod deletion;
 mod graph;
 mod managed;
-mod world;
 mod outcome;
 mod refresh;
 mod replace_triggers;
 mod resource;
+mod world;
 
 pub(crate) use data::{ReadFailure, read as read_data_source};
 pub(crate) use graph::cycle_error;
@@ -123,8 +123,7 @@ async fn visit(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
 
 /// Vertices that only evaluate: off the runtime's threads, since an expression may take long.
 async fn evaluate(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
-    let evaluated =
-        tokio::task::spawn_blocking(move || named_value(&walk.context, &vertex)).await;
+    let evaluated = tokio::task::spawn_blocking(move || named_value(&walk.context, &vertex)).await;
     match evaluated {
         Ok(walked) => walked,
         Err(e) => match e.try_into_panic() {
@@ -158,8 +157,8 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
         let Some(after) = walk.context.working.named(&module, Named::Output(name.clone())) else {
             continue;
         };
-        let sensitive = output.sensitive
-            || before.as_ref().is_some_and(|b| b.deep_marks().is_sensitive());
+        let sensitive =
+            output.sensitive || before.as_ref().is_some_and(|b| b.deep_marks().is_sensitive());
         if let Some(change) = output_change(before, after, sensitive) {
             changes.insert(name.clone(), change);
         }

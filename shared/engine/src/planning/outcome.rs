@@ -38,7 +38,10 @@ impl Outcome {
         self.inner().changes.insert(key, Arc::new(change));
     }
     /// The planned change of a current object.
-    pub(crate) fn planned(&self, address: &ResourceInstance) -> Option<Arc<ResourceInstanceChange>> {
+    pub(crate) fn planned(
+        &self,
+        address: &ResourceInstance,
+    ) -> Option<Arc<ResourceInstanceChange>> {
         self.inner().changes.get(&(address.clone(), None)).cloned()
     }
     pub(crate) fn drifted(&self, change: ResourceInstanceChange) {
@@ -56,9 +59,7 @@ impl Outcome {
     ) {
         let mut inner = self.inner();
         let key = (provider.clone(), mode, ty.clone());
-        if !inner.schemas.contains_key(&key) {
-            inner.schemas.insert(key, Arc::new(schema.clone()));
-        }
+        inner.schemas.entry(key).or_insert_with(|| Arc::new(schema.clone()));
     }
     pub(crate) fn take(&self) -> Found {
         let inner = std::mem::take(&mut *self.inner());

@@ -89,10 +89,15 @@ pub(crate) async fn refresh(
             return None;
         }
     };
-    walk.context.report(in_body(warnings, block.map(|b| &*b.config), block.map(|b| b.span), &shown));
-    let after = answer.state.mark_paths(
-        stored.sensitive_paths.iter().map(|path| (path, values::Marks::SENSITIVE)),
-    );
+    walk.context.report(in_body(
+        warnings,
+        block.map(|b| &*b.config),
+        block.map(|b| b.span),
+        &shown,
+    ));
+    let after = answer
+        .state
+        .mark_paths(stored.sensitive_paths.iter().map(|path| (path, values::Marks::SENSITIVE)));
     let after = mark_by_schema(schema, &after);
     hooks.hook(|h| h.post_refresh(&object, &recorded.value, &after));
     let now = (!after.is_null()).then(|| Object {

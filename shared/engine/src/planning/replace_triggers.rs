@@ -89,10 +89,7 @@ fn resolve(
     };
     // aws_x.y[count.index].z: the index is evaluated, the rest is static.
     let (base, key, rest) = peel(expression);
-    let reference = references_in(base)
-        .into_iter()
-        .next()
-        .ok_or_else(invalid)?;
+    let reference = references_in(base).into_iter().next().ok_or_else(invalid)?;
     let reference = reference?;
     let key = match key {
         None => None,
@@ -146,7 +143,11 @@ fn steps_to_path(steps: &[TraversalStep]) -> Path {
 }
 
 /// Takes the instance key off the front of a path, where the resource has several instances.
-fn split_key(walk: &PlanWalk, resource: &AbsoluteResource, path: &Path) -> (Option<InstanceKey>, Path) {
+fn split_key(
+    walk: &PlanWalk,
+    resource: &AbsoluteResource,
+    path: &Path,
+) -> (Option<InstanceKey>, Path) {
     let several = walk
         .context
         .working

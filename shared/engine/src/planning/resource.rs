@@ -98,11 +98,20 @@ fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Decla
     let mode = resource.resource.mode;
     let Some(schema) = resource_schema(&schemas, mode, &resource.resource.ty).cloned() else {
         let (what, other, kind) = match mode {
-            ResourceMode::Managed => ("resource type", schemas.data_sources.contains_key(&resource.resource.ty), "data source"),
-            _ => ("data source", schemas.resources.contains_key(&resource.resource.ty), "managed resource type"),
+            ResourceMode::Managed => (
+                "resource type",
+                schemas.data_sources.contains_key(&resource.resource.ty),
+                "data source",
+            ),
+            _ => (
+                "data source",
+                schemas.resources.contains_key(&resource.resource.ty),
+                "managed resource type",
+            ),
         };
         let name = &provider_address.provider.for_display();
-        let mut detail = format!("The provider {name} does not support {what} {:?}.", &*resource.resource.ty);
+        let mut detail =
+            format!("The provider {name} does not support {what} {:?}.", &*resource.resource.ty);
         if other {
             let (want, header) = match mode {
                 ResourceMode::Managed => (kind, "data"),
@@ -254,9 +263,8 @@ pub(crate) fn configuration(
     data: &RepetitionData,
 ) -> Option<Value> {
     let block = declared.block()?;
-    walk.context.evaluate(&address.module, data, None, |e| {
-        e.body(&block.config, &declared.schema.block)
-    })
+    walk.context
+        .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))
 }
 
 /// Has the provider validate a configuration.

@@ -104,13 +104,11 @@ async fn read(
     }
     let recorded = plan.previous.instances.get(address)?;
     if let Some(stored) = &recorded.current {
-        let found =
-            refresh(shared, None, &*provider, schema, address, None, stored).await?;
+        let found = refresh(shared, None, &*provider, schema, address, None, stored).await?;
         instance.current = found.now;
     }
     for (key, stored) in &recorded.deposed {
-        let found =
-            refresh(shared, None, &*provider, schema, address, Some(key), stored).await?;
+        let found = refresh(shared, None, &*provider, schema, address, Some(key), stored).await?;
         if let Some(object) = found.now {
             instance.deposed.insert(key.clone(), object);
         }

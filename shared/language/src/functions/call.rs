@@ -16,11 +16,14 @@ pub struct Function {
     pub variadic: Option<&'static Parameter>,
     /// The type of its result as far as it is fixed: what `metadata functions` shows.
     pub returns: ParameterType,
-    result_type: Option<fn(&[Value]) -> Result<Type, CallError>>,
+    result_type: Option<ResultType>,
     maybe_null: bool,
     unpredictable: bool,
     body: Body,
 }
+
+/// The type of a function's result, given its arguments.
+type ResultType = fn(&[Value]) -> Result<Type, CallError>;
 
 /// One parameter of a function.
 pub struct Parameter {
@@ -175,10 +178,7 @@ impl Function {
         self
     }
     /// The type of the result follows from the arguments (which may be unknown) as this says.
-    pub(super) const fn typed_by(
-        mut self,
-        result_type: fn(&[Value]) -> Result<Type, CallError>,
-    ) -> Function {
+    pub(super) const fn typed_by(mut self, result_type: ResultType) -> Function {
         self.result_type = Some(result_type);
         self
     }

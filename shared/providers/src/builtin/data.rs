@@ -1,11 +1,11 @@
 //! `terraform_data`: keeps a value, and is replaced when another changes.
 
-use language::functions::Random;
 use crate::{
     ApplyResourceRequest, ApplyResourceResponse, ImportResourceRequest, ImportResourceResponse,
     ImportedResource, MoveResourceRequest, MoveResourceResponse, PlanResourceRequest,
     PlanResourceResponse, ProviderDiagnostic, Response,
 };
+use language::functions::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::schema::{Attribute, Block, Schema};

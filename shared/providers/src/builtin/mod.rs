@@ -11,8 +11,8 @@ use crate::{
     ReadResourceResponse, RemoteStateReader, Response, TypedSchema, UpgradeResourceStateRequest,
 };
 use async_trait::async_trait;
-use std::sync::Arc;
 use language::functions::Random;
+use std::sync::Arc;
 use values::Value;
 use values::address::ProviderAddress;
 

@@ -179,7 +179,6 @@ impl RemoteStateReader for Upstream {
 
 #[tokio::test]
 async fn remote_states() {
-    let random = |_: &mut [u8]| Ok(());
     let provider = BuiltinProvider::new(Arc::new(Sevens), Some(Arc::new(Upstream)));
     let read = |workspace: Value, defaults: Value| {
         let config = Value::object([

@@ -149,7 +149,7 @@ impl Encoding {
     pub(super) fn named(name: &str) -> Option<Encoding> {
         let same = |other: &&str| other.eq_ignore_ascii_case(name);
         let (name, _, kind) =
-            ENCODINGS.iter().find(|(n, names, _)| same(n) || names.iter().any(|n| same(n)))?;
+            ENCODINGS.iter().find(|(n, names, _)| same(n) || names.iter().any(&same))?;
         Some(Encoding { name, kind: *kind })
     }
     pub(super) fn name(self) -> &'static str {

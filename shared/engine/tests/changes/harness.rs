@@ -1,0 +1,228 @@
+//! A configuration in memory, records in memory, the builtin provider: plan and apply without a
+//! process.
+
+use async_trait::async_trait;
+use engine::changes::Action;
+use engine::clock::Clock;
+use engine::object::DeposedKey;
+use engine::plan::{Plan, PlanMode};
+use engine::random::Random;
+use engine::recorder::{RecordError, Recorder};
+use engine::state::{InstanceState, OutputState, State};
+use engine::{Applied, Context, Environment, PlanOptions, Stop, Variables};
+use language::diagnostics::Diagnostics;
+use language::files::{FileSystem, Memory};
+use language::module::{Configuration, LoadOptions, load};
+use language::source::Sources;
+use language::variables::{InputValue, ValueSource};
+use providers::builtin::BuiltinProvider;
+use providers::{Provider, ProviderError, Providers};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use values::Value;
+use values::address::{ProviderAddress, ResourceInstance};
+
+pub(crate) struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(1_700_000_000).unwrap()
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Random for Counter {
+    fn fill(&self, buffer: &mut [u8]) {
+        let n = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+        buffer.fill(0);
+        for (target, source) in buffer.iter_mut().zip(n.to_le_bytes()) {
+            *target = source;
+        }
+    }
+}
+
+struct Builtin(Arc<dyn Random>);
+
+#[async_trait]
+impl Providers for Builtin {
+    async fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, ProviderError> {
+        match address.is_builtin() {
+            true => Ok(Arc::new(BuiltinProvider::new(self.0.clone(), None))),
+            false => Err(ProviderError::NotInstalled { provider: address.clone() }),
+        }
+    }
+}
+
+/// Records that are only remembered.
+#[derive(Default)]
+pub(crate) struct Remembered(Mutex<State>);
+
+impl Remembered {
+    fn put(&self, address: &ResourceInstance, state: &InstanceState) {
+        let mut all = self.0.lock().unwrap();
+        match state.current.is_none() && state.deposed.is_empty() {
+            true => all.instances.remove(address),
+            false => all.instances.insert(address.clone(), Arc::new(state.clone())),
+        };
+    }
+}
+
+#[async_trait]
+impl Recorder for Remembered {
+    async fn begin(
+        &self,
+        _: &ResourceInstance,
+        _: Option<&DeposedKey>,
+        _: Action,
+    ) -> Result<(), RecordError> {
+        Ok(())
+    }
+    async fn write_moved(
+        &self,
+        from: &ResourceInstance,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError> {
+        self.put(from, &InstanceState::default());
+        self.put(address, state);
+        Ok(())
+    }
+    async fn write(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError> {
+        self.put(address, state);
+        Ok(())
+    }
+    async fn refresh(
+        &self,
+        address: &ResourceInstance,
+        state: &InstanceState,
+    ) -> Result<(), RecordError> {
+        self.put(address, state);
+        Ok(())
+    }
+    async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError> {
+        let mut all = self.0.lock().unwrap();
+        all.outputs = outputs
+            .iter()
+            .map(|(k, v)| (k.clone(), OutputState { value: v.clone(), version: None }))
+            .collect();
+        Ok(())
+    }
+}
+
+/// An estate that lives for one test.
+pub(crate) struct TestEstate {
+    pub(crate) records: Arc<Remembered>,
+    random: Arc<dyn Random>,
+}
+
+impl TestEstate {
+    pub(crate) fn new() -> TestEstate {
+        TestEstate { records: Arc::default(), random: Arc::new(Counter::default()) }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.records.0.lock().unwrap().clone()
+    }
+
+    fn context(&self, files: Arc<dyn FileSystem>) -> Context {
+        let environment = Environment {
+            files,
+            working_directory: "/work".into(),
+            home_directory: None,
+            clock: Arc::new(Fixed),
+            random: self.random.clone(),
+            providers: Arc::new(Builtin(self.random.clone())),
+            hooks: Vec::new(),
+            parallelism: 10,
+            workspace: "default".into(),
+        };
+        Context::new(environment, Stop::new())
+    }
+
+    pub(crate) async fn plan_in(
+        &self,
+        files: &[(&str, &str)],
+        variables: &[(&str, Value)],
+        mode: PlanMode,
+    ) -> (Arc<Configuration>, Plan, Diagnostics) {
+        let memory = memory(files);
+        let sources = Arc::new(Sources::new());
+        let (configuration, mut diagnostics) =
+            load(&*memory, Path::new("."), sources, LoadOptions::default());
+        let configuration = Arc::new(configuration);
+        let given: Variables = variables
+            .iter()
+            .map(|(name, value)| {
+                let value = InputValue { value: value.clone(), source: ValueSource::Caller };
+                (Arc::from(*name), value)
+            })
+            .collect();
+        let options = PlanOptions { mode, refresh: true };
+        let context = self.context(memory);
+        let (plan, found) =
+            context.plan(&configuration, given, Arc::new(self.state()), options).await;
+        diagnostics.extend(found);
+        (configuration, plan, diagnostics)
+    }
+
+    /// Plans one file; panics on errors.
+    pub(crate) async fn plan(&self, text: &str) -> Plan {
+        let (_, plan, diagnostics) =
+            self.plan_in(&[("main.tf", text)], &[], PlanMode::Normal).await;
+        assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+        plan
+    }
+
+    /// The summaries of the errors that planning one file gives.
+    pub(crate) async fn errors(&self, text: &str) -> Vec<String> {
+        let (_, _, diagnostics) = self.plan_in(&[("main.tf", text)], &[], PlanMode::Normal).await;
+        diagnostics.iter().filter(|d| d.is_error()).map(|d| d.summary.clone()).collect()
+    }
+
+    pub(crate) async fn apply_in(
+        &self,
+        files: &[(&str, &str)],
+        variables: &[(&str, Value)],
+        mode: PlanMode,
+    ) -> (Plan, Applied, Diagnostics) {
+        let (configuration, plan, diagnostics) = self.plan_in(files, variables, mode).await;
+        assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+        let context = self.context(memory(files));
+        let (applied, found) =
+            context.apply(&configuration, Arc::new(plan.clone()), self.records.clone()).await;
+        (plan, applied, found)
+    }
+
+    /// Applies one file; panics on errors.
+    pub(crate) async fn apply(&self, text: &str) -> Applied {
+        let (_, applied, diagnostics) =
+            self.apply_in(&[("main.tf", text)], &[], PlanMode::Normal).await;
+        assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+        applied
+    }
+}
+
+fn memory(files: &[(&str, &str)]) -> Arc<Memory> {
+    Arc::new(files.iter().copied().collect())
+}
+
+/// `address action` of every change that is one.
+pub(crate) fn actions(plan: &Plan) -> Vec<String> {
+    plan.changes
+        .resources
+        .iter()
+        .filter(|c| c.action != Action::NoOp)
+        .map(|c| match c.reason {
+            Some(reason) => format!("{} {:?} ({})", c.address, c.action, reason.as_str()),
+            None => format!("{} {:?}", c.address, c.action),
+        })
+        .collect()
+}
