@@ -13,7 +13,30 @@ pub enum Colour {
 impl Colour {
     /// Replaces `[bold]`, `[red]` and the like in a template, and each `{}` by the next argument.
     /// What arguments hold is left as it is, so that no address is mistaken for a colour.
+    ///
+    /// Each painted piece ends with a reset of its own, as in Terraform's output.
     pub(crate) fn paint(self, template: &str, arguments: &[&str]) -> String {
+        let (mut out, coloured) = self.fill(template, arguments);
+        if coloured {
+            out.push_str(self.reset());
+        }
+        out
+    }
+
+    /// As [`Colour::paint`], without the reset: more is to follow.
+    pub(crate) fn paint_part(self, template: &str, arguments: &[&str]) -> String {
+        self.fill(template, arguments).0
+    }
+
+    /// What ends a painted piece.
+    pub(crate) fn reset(self) -> &'static str {
+        match self {
+            Colour::Plain => "",
+            Colour::Ansi => "\x1b[0m",
+        }
+    }
+
+    fn fill(self, template: &str, arguments: &[&str]) -> (String, bool) {
         let mut out = String::with_capacity(template.len() + 16);
         let mut arguments = arguments.iter();
         let mut coloured = false;
@@ -40,11 +63,7 @@ impl Colour {
             }
         }
         out.push_str(rest);
-        // Each painted piece ends with a reset of its own, as in Terraform's output.
-        if coloured {
-            self.push("0", &mut out);
-        }
-        out
+        (out, coloured)
     }
 
     fn push(self, code: &str, out: &mut String) {

@@ -65,7 +65,16 @@ pub fn write_validation(
 
 fn push(diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
     // Serializing plain data cannot fail.
-    out.push_str(&serde_json::to_string(&view(diagnostic, sources)).unwrap_or_default());
+    let text = serde_json::to_string(&view(diagnostic, sources)).unwrap_or_default();
+    // In JSON these stand in strings alone, where Terraform escapes them.
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '&' => out.push_str("\\u0026"),
+            c => out.push(c),
+        }
+    }
 }
 
 /// Indents JSON by two spaces, keeping the order of its fields.

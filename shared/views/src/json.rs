@@ -181,7 +181,7 @@ pub enum Escape {
 }
 
 /// Writes a string in quotes.
-pub fn write_string(text: &str, escape: Escape, out: &mut String) {
+pub(crate) fn write_string(text: &str, escape: Escape, out: &mut String) {
     out.push('"');
     for c in text.chars() {
         match c {

@@ -16,8 +16,5 @@ fn by_module(a: &ModuleInstance, b: &ModuleInstance) -> Ordering {
 
 fn by_resource(a: &Resource, b: &Resource) -> Ordering {
     let managed = |r: &Resource| r.mode != ResourceMode::Data;
-    managed(a)
-        .cmp(&managed(b))
-        .then_with(|| a.ty.cmp(&b.ty))
-        .then_with(|| a.name.cmp(&b.name))
+    managed(a).cmp(&managed(b)).then_with(|| a.ty.cmp(&b.ty)).then_with(|| a.name.cmp(&b.name))
 }

@@ -113,6 +113,7 @@ impl<'a> PlanView<'a> {
             after_sensitive: sensitive(&change.after, shape),
             replace: Paths::new(&change.requires_replace, false),
             relevant,
+            legacy: true,
         };
         match change.action {
             // The object is left as it is.
@@ -135,6 +136,7 @@ pub(crate) fn output_difference(output: &OutputChange) -> Change {
         after_sensitive: sensitive,
         replace: Paths::none(),
         relevant: Paths::All,
+        legacy: false,
     }
 }
 
@@ -144,8 +146,7 @@ pub(crate) fn is_moved(change: &ResourceInstanceChange) -> bool {
 }
 
 fn sorted(mut changes: Vec<&ResourceInstanceChange>) -> Vec<&ResourceInstanceChange> {
-    changes.sort_by(|a, b| {
-        by_address(&a.address, &b.address).then_with(|| a.deposed.cmp(&b.deposed))
-    });
+    changes
+        .sort_by(|a, b| by_address(&a.address, &b.address).then_with(|| a.deposed.cmp(&b.deposed)));
     changes
 }

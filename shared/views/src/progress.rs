@@ -48,12 +48,7 @@ impl Progress {
             };
             self.line(
                 "[reset][bold]{}: {} [{}{} elapsed][reset]",
-                &[
-                    &operation.address.to_string(),
-                    verb,
-                    &id,
-                    &duration(operation.elapsed(now)),
-                ],
+                &[&operation.address.to_string(), verb, &id, &duration(operation.elapsed(now))],
             );
         }
     }

@@ -120,7 +120,9 @@ fn close(
         }
         let own = direct.get(resource).unwrap_or(none);
         let open: Vec<_> = match entered.insert(resource) {
-            true => own.iter().filter(|d| !closure.contains_key(d) && !entered.contains(d)).collect(),
+            true => {
+                own.iter().filter(|d| !closure.contains_key(d) && !entered.contains(d)).collect()
+            }
             false => Vec::new(),
         };
         if !open.is_empty() {

@@ -81,7 +81,7 @@ fn write_object(
     }
     let block = &instance.schema.block;
     let hidden = sensitive(&object.value, Shape::Block(block));
-    let diff = of_block(&Change::shown(known(&object.value), hidden), block);
+    let diff = of_block(&Change::shown(known(&object.value), hidden).of_provider(), block);
     let resource = &address.resource;
     let kind = if resource.mode == ResourceMode::Managed { "resource" } else { "data" };
     writeln!(

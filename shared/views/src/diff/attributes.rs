@@ -3,7 +3,7 @@
 use super::change::Change;
 use super::dynamic::of_dynamic;
 use super::paths::Paths;
-use super::sequence::align;
+use super::sequence::align_elements;
 use super::sets::pair_up;
 use super::tree::{Diff, DiffKind, combine};
 use crate::json::{Json, deep};
@@ -80,6 +80,7 @@ pub(crate) fn of_type(change: &Change, ty: &Type) -> Diff {
     if *ty == Type::Dynamic {
         return of_dynamic(change);
     }
+    let change = &change.without_empty_strings();
     deep(|| {
         sensitive(change, |bare| of_type(bare, ty))
             .or_else(|| unknown(change, Json::Bool(false), |before| of_type(before, ty)))
@@ -130,13 +131,18 @@ fn of_list(change: &Change, element: &Type) -> Diff {
     let objects = matches!(element, Type::Object(_));
     let before = change.before.as_array().unwrap_or_default();
     let after = change.after.as_array().unwrap_or_default();
-    align(before, after, |_| objects, |b, a| {
-        // Where a list is relevant, all its elements are.
-        let child = Change { relevant: Paths::All, ..change.elements(b, a) };
-        let diff = of_type(&child, element);
-        action = combine(action, diff.action);
-        elements.push(diff);
-    });
+    align_elements(
+        before,
+        after,
+        |_| objects,
+        |b, a| {
+            // Where a list is relevant, all its elements are.
+            let child = Change { relevant: Paths::All, ..change.elements(b, a) };
+            let diff = of_type(&child, element);
+            action = combine(action, diff.action);
+            elements.push(diff);
+        },
+    );
     let kind = DiffKind::List { elements, context: true };
     Diff::new(kind, action, change.replace.matches())
 }

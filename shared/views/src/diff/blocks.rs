@@ -5,19 +5,34 @@ use super::attributes::{
 };
 use super::change::Change;
 use super::tree::{BlockItems, Blocks, Diff, DiffKind, combine};
-use crate::json::{Json, deep};
+use crate::json::deep;
 use engine::changes::Action;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use values::schema::{Attribute, Block, NestedBlock, Nesting};
+use values::Type;
+use values::schema::{Attribute, AttributeType, Block, NestedBlock, Nesting};
 
 /// The difference of a block.
 pub(crate) fn of_block(change: &Change, block: &Block) -> Diff {
+    let change = &Change { legacy: change.legacy && !is_modern(block), ..change.clone() };
     deep(|| {
         sensitive_block(change, block)
             .or_else(|| unknown_block(change, block))
             .unwrap_or_else(|| of_known_block(change, block))
     })
+}
+
+/// Whether a block has what the older way of writing providers could not express. Such providers
+/// mean what they say where they give an empty string.
+fn is_modern(block: &Block) -> bool {
+    let modern = |ty: &AttributeType| match ty {
+        AttributeType::Nested(_) => true,
+        AttributeType::Plain(ty) => {
+            ty.has_dynamic() || matches!(ty, Type::Tuple(_) | Type::Object(_))
+        }
+    };
+    block.blocks.values().any(|b| matches!(b.nesting, Nesting::Map | Nesting::Group))
+        || block.attributes.values().any(|a| modern(&a.ty))
 }
 
 fn sensitive_block(change: &Change, block: &Block) -> Option<Diff> {
@@ -46,17 +61,21 @@ fn of_known_block(change: &Change, block: &Block) -> Diff {
     let mut blocks = BTreeMap::<Arc<str>, Blocks>::new();
     for (name, nested) in &block.blocks {
         let child = change.key(name).unless_irrelevant();
-        let (items, child_action, known) = blocks_diff(&child, nested);
-        if child_action == Action::NoOp && child.is_null() {
+        let unknown = child.is_unknown().then(|| Box::new(coming_blocks(&child)));
+        // What is not known yet takes the place of what is there.
+        let was = if unknown.is_some() { child.as_delete() } else { child.clone() };
+        let (items, child_action) = blocks_diff(&was, nested);
+        if child_action == Action::NoOp && child.is_null() && unknown.is_none() {
             continue;
         }
         // What an unknown block does shows on the block alone.
-        if known {
+        if unknown.is_none() {
             action = combine(action, child_action);
         }
         blocks.insert(
             name.clone(),
             Blocks {
+                unknown,
                 items,
                 replace: child.replace.matches(),
                 before_sensitive: child.is_before_sensitive(),
@@ -68,26 +87,25 @@ fn of_known_block(change: &Change, block: &Block) -> Diff {
 }
 
 fn attribute_diff(change: Change, attribute: &Attribute, parent: Action) -> Option<Diff> {
-    let mut change = change.unless_irrelevant().implicit();
-    // Older providers cannot say null for a string and say "" instead.
-    for side in [&mut change.before, &mut change.after] {
-        if side.as_str() == Some("") {
-            *side = Json::Null;
-        }
-    }
+    let change = change.unless_irrelevant().implicit();
     let diff = of_attribute(&change, attribute, parent);
     let nothing = diff.action == Action::NoOp && change.is_null() && !attribute.write_only;
     (!nothing).then_some(diff)
 }
 
-/// The blocks of one name, what happens to them, and whether they are known.
-fn blocks_diff(change: &Change, nested: &NestedBlock) -> (BlockItems, Action, bool) {
-    if let Some(diff) = unknown_block(change, &nested.block) {
-        let action = diff.action;
-        return (BlockItems::Single(Box::new(diff)), action, false);
-    }
+/// Blocks of which nothing is known.
+fn coming_blocks(change: &Change) -> Diff {
+    let coming = Change { after_explicit: true, ..change.clone() };
+    Diff::new(DiffKind::Unknown { before: None }, coming.action(), false)
+}
+
+/// The blocks of one name, and what happens to them.
+fn blocks_diff(change: &Change, nested: &NestedBlock) -> (BlockItems, Action) {
     let one = |change: &Change| of_block(change, &nested.block);
-    let (items, action) = match nested.nesting {
+    match nested.nesting {
+        Nesting::Single | Nesting::Group if change.is_null() => {
+            (BlockItems::List(Vec::new()), Action::NoOp)
+        }
         Nesting::Single | Nesting::Group => {
             let diff = one(change);
             let action = diff.action;
@@ -105,6 +123,5 @@ fn blocks_diff(change: &Change, nested: &NestedBlock) -> (BlockItems, Action, bo
             let (items, action) = of_map(change, change.explicit_keys(), one);
             (BlockItems::Map(items), action)
         }
-    };
-    (items, action, true)
+    }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Change {
     pub(crate) after_sensitive: Json,
     pub(crate) replace: Paths,
     pub(crate) relevant: Paths,
+    /// Whether the provider may be one that cannot tell an empty string from null.
+    pub(crate) legacy: bool,
 }
 
 impl Change {
@@ -35,7 +37,22 @@ impl Change {
             after_sensitive: sensitive,
             replace: Paths::none(),
             relevant: Paths::All,
+            legacy: false,
         }
+    }
+    /// Of a provider that may not tell an empty string from null.
+    pub(crate) fn of_provider(self) -> Change {
+        Change { legacy: true, ..self }
+    }
+    /// Empty strings as null, where the provider may mean that.
+    pub(crate) fn without_empty_strings(&self) -> Change {
+        let mut change = self.clone();
+        for side in [&mut change.before, &mut change.after] {
+            if self.legacy && side.as_str() == Some("") {
+                *side = Json::Null;
+            }
+        }
+        change
     }
 
     pub(crate) fn is_unknown(&self) -> bool {
@@ -136,6 +153,7 @@ impl Change {
             after_sensitive: child(&self.after_sensitive).unwrap_or(Json::Null),
             replace: self.replace.key(key),
             relevant: self.relevant.key(key),
+            legacy: self.legacy,
         }
     }
     /// The change from one element of a sequence to another; `None` where there is none.
@@ -153,6 +171,7 @@ impl Change {
             after_sensitive: child(&self.after_sensitive, after).unwrap_or(Json::Null),
             replace: self.replace.index(place),
             relevant: self.relevant.index(place),
+            legacy: self.legacy,
         }
     }
     /// Keys that stand in the values.

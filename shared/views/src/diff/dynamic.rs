@@ -3,7 +3,7 @@
 use super::attributes::{sensitive, unknown};
 use super::change::Change;
 use super::paths::Paths;
-use super::sequence::align;
+use super::sequence::align_elements;
 use super::tree::{Diff, DiffKind, combine};
 use crate::json::{Json, deep};
 use engine::changes::Action;
@@ -87,12 +87,16 @@ fn array(change: &Change) -> Diff {
     let mut elements = Vec::new();
     let before = change.before.as_array().unwrap_or_default();
     let after = change.after.as_array().unwrap_or_default();
-    let is_object = |json: &Json| matches!(json, Json::Object(_));
-    align(before, after, is_object, |b, a| {
-        let diff = transform(&change.elements(b, a));
-        action = combine(action, diff.action);
-        elements.push(diff);
-    });
+    align_elements(
+        before,
+        after,
+        |json| matches!(json, Json::Object(_)),
+        |b, a| {
+            let diff = transform(&change.elements(b, a));
+            action = combine(action, diff.action);
+            elements.push(diff);
+        },
+    );
     let kind = DiffKind::List { elements, context: true };
     Diff::new(kind, action, false)
 }

@@ -38,8 +38,7 @@ impl Diff {
         let mut hidden = 0;
         for (name, group) in blocks {
             let mut begun = attributes.is_empty();
-            let set_style =
-                Style { forces_replacement: self.replace, ..style.inner() };
+            let set_style = Style { forces_replacement: self.replace, ..style.inner() };
             for (label, diff, style) in group.labelled(inner, set_style) {
                 let covered = group.covered(diff);
                 let (action, sensitive) = match &covered {
@@ -82,16 +81,16 @@ impl Diff {
 impl Blocks {
     /// The blocks with the label that follows their name.
     fn labelled(&self, style: Style, set_style: Style) -> Vec<(String, &Diff, Style)> {
-        match &self.items {
-            BlockItems::Single(diff) => vec![(String::new(), diff, style)],
+        let unknown = self.unknown.iter().map(|diff| (String::new(), &**diff, style));
+        let known = match &self.items {
+            BlockItems::Single(diff) => vec![(String::new(), &**diff, style)],
             BlockItems::List(diffs) => diffs.iter().map(|d| (String::new(), d, style)).collect(),
-            BlockItems::Set(diffs) => {
-                diffs.iter().map(|d| (String::new(), d, set_style)).collect()
-            }
+            BlockItems::Set(diffs) => diffs.iter().map(|d| (String::new(), d, set_style)).collect(),
             BlockItems::Map(diffs) => {
                 diffs.iter().map(|(k, d)| (format!(" {}", quoted(k)), d, style)).collect()
             }
-        }
+        };
+        unknown.chain(known).collect()
     }
 
     /// Where all blocks of the name are sensitive together, the action that a block is shown with

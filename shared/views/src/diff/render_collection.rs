@@ -30,13 +30,7 @@ pub(super) fn push_entry(
 }
 
 /// The line that counts what is not shown.
-pub(super) fn push_hidden(
-    out: &mut String,
-    what: &str,
-    count: usize,
-    indent: usize,
-    style: Style,
-) {
+pub(super) fn push_hidden(out: &mut String, what: &str, count: usize, indent: usize, style: Style) {
     if count > 0 {
         let symbol = style.symbol(Action::NoOp);
         out.extend([spaces(indent).as_str(), &symbol, &style.hidden(what, count), "\n"]);

@@ -79,7 +79,8 @@ impl Diff {
                 (Text::Json(_), _) | (_, Text::Json(_)) => {
                     // Each is written as what it is.
                     let style = Style { no_null_suffix: true, ..style };
-                    let gone = Diff::new(self.text_kind(before, &Json::Null), Action::Delete, false);
+                    let gone =
+                        Diff::new(self.text_kind(before, &Json::Null), Action::Delete, false);
                     let come = Diff::new(self.text_kind(&Json::Null, after), Action::Create, false);
                     let (gone, come) = (gone.render(indent, style), come.render(indent, style));
                     format!("{gone} {} {come}", style.arrow())
@@ -117,15 +118,20 @@ impl Diff {
         let (old, new) = (old.lines(style), new.lines(style));
         let margin = spaces(indent + 1);
         let mut lines = Vec::with_capacity(old.len().max(new.len()));
-        align(&old, &new, |_| false, |b, a| {
-            let (action, line) = match (b, a) {
-                (Some(b), Some(_)) => (Action::NoOp, &old[b]),
-                (Some(b), None) => (Action::Delete, &old[b]),
-                (None, Some(a)) => (Action::Create, &new[a]),
-                (None, None) => return,
-            };
-            lines.push(format!("{margin}{}{line}", style.symbol(action)));
-        });
+        align(
+            &old,
+            &new,
+            |_| false,
+            |b, a| {
+                let (action, line) = match (b, a) {
+                    (Some(b), Some(_)) => (Action::NoOp, &old[b]),
+                    (Some(b), None) => (Action::Delete, &old[b]),
+                    (None, Some(a)) => (Action::Create, &new[a]),
+                    (None, None) => return,
+                };
+                lines.push(format!("{margin}{}{line}", style.symbol(action)));
+            },
+        );
         self.heredoc(lines, indent, style)
     }
 
@@ -151,6 +157,7 @@ impl Diff {
             after_sensitive: Json::Bool(false),
             replace: Paths::none(),
             relevant: Paths::All,
+            legacy: false,
         });
         let mut inner = Style { no_null_suffix: true, ..style.inner() };
         let mut action = self.action;

@@ -1,12 +1,28 @@
 //! Pairs the elements of two sequences along a longest common subsequence.
 
+use crate::json::Json;
 use std::collections::VecDeque;
 
 /// Above this many cells, the ends that agree are cut off before the table is made.
 const LARGE_TABLE: usize = 4_000_000;
 
+/// As [`align`], for the elements of a list. Where as many elements come as go, each takes the place
+/// of the one that was there. A null may stand for something unknown and says nothing of its place.
+pub(super) fn align_elements(
+    before: &[Json],
+    after: &[Json],
+    is_object: impl Fn(&Json) -> bool,
+    mut pair: impl FnMut(Option<usize>, Option<usize>),
+) {
+    let placed = before.len() == after.len() && !before.iter().chain(after).any(Json::is_null);
+    match placed {
+        true => (0..before.len()).for_each(|i| pair(Some(i), Some(i))),
+        false => align(before, after, is_object, pair),
+    }
+}
+
 /// Tells `pair`, in the order in which they are shown, which element before belongs to which
-/// after. Elements that `are_objects` holds of on both sides are compared with each other rather
+/// after. Elements that `is_object` holds of on both sides are compared with each other rather
 /// than shown as removed and added.
 pub(super) fn align<T: PartialEq>(
     before: &[T],
@@ -65,12 +81,12 @@ fn common_by_table<T: PartialEq>(before: &[T], after: &[T]) -> VecDeque<usize> {
     let width = before.len();
     let mut longest = vec![0u32; width * after.len()];
     let mut equal = vec![false; longest.len()];
-    for y in 0..after.len() {
-        for x in 0..width {
+    for (y, new) in after.iter().enumerate() {
+        for (x, old) in before.iter().enumerate() {
             let cell = width * y + x;
             let left = if x > 0 { longest[cell - 1] } else { 0 };
             let up = if y > 0 { longest[cell - width] } else { 0 };
-            equal[cell] = before[x] == after[y];
+            equal[cell] = old == new;
             longest[cell] = match equal[cell] {
                 true if x > 0 && y > 0 => longest[cell - width - 1] + 1,
                 true => 1,

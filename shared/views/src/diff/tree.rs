@@ -48,6 +48,9 @@ pub(crate) enum DiffKind {
 /// All blocks of one name.
 #[derive(Debug)]
 pub(crate) struct Blocks {
+    /// Where it is not known yet which blocks there will be.
+    pub(crate) unknown: Option<Box<Diff>>,
+    /// Where that is not known, the blocks of before.
     pub(crate) items: BlockItems,
     pub(crate) replace: bool,
     pub(crate) before_sensitive: bool,

@@ -92,6 +92,6 @@ pub(super) fn push_output(output: &OutputChange, out: &mut String) {
 }
 
 fn push_actions(action: Action, fields: &mut Fields<'_>) {
-    let actions = action.as_json().iter().map(|a| Json::string(a)).collect();
+    let actions = action.as_json().iter().map(Json::string).collect();
     fields.json("actions", &Json::array(actions));
 }

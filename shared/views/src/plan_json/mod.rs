@@ -73,7 +73,7 @@ fn push_plan(view: &PlanView<'_>, document: &PlanDocument, out: &mut String) {
     }
     fields.string("timestamp", &timestamp(plan.timestamp));
     fields.bool("applyable", view.is_applyable());
-    fields.bool("complete", plan.complete);
+    fields.bool("complete", plan.complete && !view.targeted);
     fields.bool("errored", !plan.complete);
     fields.end();
 }

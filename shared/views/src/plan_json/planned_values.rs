@@ -43,8 +43,7 @@ fn push_outputs(outputs: &BTreeMap<Arc<str>, OutputChange>, fields: &mut Fields<
 
 fn push_resource(view: &PlanView<'_>, change: &ResourceInstanceChange, out: &mut String) {
     let resource = &change.address.resource;
-    let schema =
-        view.plan.schemas.get(&change.provider.provider, resource.mode, &resource.ty);
+    let schema = view.plan.schemas.get(&change.provider.provider, resource.mode, &resource.ty);
     let mut fields = Fields::begin(out, Escape::Html);
     push_identity(&change.address, &mut fields);
     fields.string("provider_name", &change.provider.provider.to_string());

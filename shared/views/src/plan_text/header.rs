@@ -29,16 +29,15 @@ pub(super) fn comment(
     let mut out = match only_moved {
         true => {
             let template = "[bold]  # {}[reset] has moved to [bold]{}[reset]";
-            colour.paint(template, &[&previous, &address])
+            colour.paint_part(template, &[&previous, &address])
         }
         false => {
             let mut template = headline(change, cause).to_owned();
-            if change.action == Action::NoOp
-                && import.is_some_and(|i| i.generated_config.is_some())
+            if change.action == Action::NoOp && import.is_some_and(|i| i.generated_config.is_some())
             {
                 template.push_str("\n  #[reset] (config will be generated)");
             }
-            let mut line = colour.paint(&template, &[&address, NAME]);
+            let mut line = colour.paint_part(&template, &[&address, NAME]);
             if let Some(reason) = reason(change) {
                 line.push_str(&reason);
             }
@@ -47,19 +46,22 @@ pub(super) fn comment(
     };
     out.push('\n');
     if is_moved(change) && !only_moved {
-        out.push_str(&colour.paint("  # [reset](moved from {})\n", &[&previous]));
+        out.push_str(&colour.paint_part("  # [reset](moved from {})\n", &[&previous]));
     }
-    if let Some(import) = import {
+    // "will be imported" says it already.
+    let only_imported = change.action == Action::NoOp && !only_moved;
+    if let Some(import) = import.filter(|_| !only_imported) {
         out.push_str(&match &import.id {
-            Some(id) => colour.paint("  # [reset](imported from \"{}\")\n", &[id]),
-            None => colour.paint("  # [reset](will be imported first)\n", &[]),
+            Some(id) => colour.paint_part("  # [reset](imported from \"{}\")\n", &[id]),
+            None => colour.paint_part("  # [reset](will be imported first)\n", &[]),
         });
         if change.action.is_replace() {
             let template =
                 "  # [reset][yellow]Warning: this will destroy the imported resource[reset]\n";
-            out.push_str(&colour.paint(template, &[]));
+            out.push_str(&colour.paint_part(template, &[]));
         }
     }
+    out.push_str(colour.reset());
     out
 }
 
@@ -71,7 +73,7 @@ fn headline(change: &ResourceInstanceChange, cause: Cause) -> &'static str {
         (Action::Update, Cause::Drift) => "[bold]  # {}[reset] has changed",
         (Action::CreateThenDelete | Action::DeleteThenCreate, _) => match change.reason {
             Some(ActionReason::ReplaceBecauseTainted) => {
-                "[bold]  # {}[reset] is tainted, so it must be [bold][red]replaced[reset]"
+                "[bold]  # {}[reset] is tainted, so must be [bold][red]replaced[reset]"
             }
             Some(ActionReason::ReplaceByRequest) => {
                 "[bold]  # {}[reset] will be [bold][red]replaced[reset], as requested"
@@ -87,7 +89,8 @@ fn headline(change: &ResourceInstanceChange, cause: Cause) -> &'static str {
         }
         (Action::Delete, Cause::Drift) => "[bold]  # {}[reset] has been deleted",
         (Action::Forget, _) => {
-            "[bold] # {}[reset] will no longer be managed by {}, but will not be destroyed"
+            "[bold] # {}[reset] will no longer be managed by {}, but [bold][red]will not be \
+             destroyed[reset]"
         }
         (Action::NoOp, _) => "[bold]  # {}[reset] will be imported",
     }

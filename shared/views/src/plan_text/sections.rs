@@ -2,9 +2,7 @@
 
 use super::TextOptions;
 use super::header::{Cause, comment};
-use crate::diff::{
-    Diff, Paths, Style, action_symbol, attribute_name, of_block, of_dynamic,
-};
+use crate::diff::{Diff, Paths, Style, action_symbol, attribute_name, of_block, of_dynamic};
 use crate::layout::{rule, wrap};
 use crate::plan_view::{PlanView, is_moved, output_difference};
 use crate::product::{COMMAND, NAME};
@@ -85,14 +83,14 @@ impl Sections<'_, '_> {
                 0 => String::new(),
                 n => format!("{n} to import, "),
             };
-            writeln!(
-                out,
-                "\n{} {imports}{} to add, {} to change, {} to destroy.",
-                self.paint("[bold]Plan:[reset]"),
+            let summary = format!(
+                "{imports}{} to add, {} to change, {} to destroy.",
                 count(Action::Create) + replaced,
                 count(Action::Update),
                 count(Action::Delete) + replaced
-            )?;
+            );
+            let template = "\n[bold]Plan:[reset] {}\n";
+            write!(out, "{}", self.options.colour.paint(template, &[&summary]))?;
         }
         if !outputs.is_empty() {
             writeln!(out, "\nChanges to Outputs:")?;

@@ -18,11 +18,8 @@ impl Stream {
         for operation in self.activity().due(now) {
             let verb = words(operation.action).progress;
             let elapsed = operation.elapsed(now);
-            let text = format!(
-                "{}: Still {verb}... [{} elapsed]",
-                operation.address,
-                duration(elapsed)
-            );
+            let text =
+                format!("{}: Still {verb}... [{} elapsed]", operation.address, duration(elapsed));
             self.hook(text, "apply_progress", &operation.address, |fields| {
                 fields.string("action", action_word(operation.action));
                 fields.raw("elapsed_seconds", elapsed);
@@ -66,7 +63,8 @@ impl Stream {
             true => {
                 let label = after.and_then(Label::id);
                 let suffix = Label::suffix(label.as_ref());
-                let text = format!("{address}: {noun} complete after {}{suffix}", duration(elapsed));
+                let text =
+                    format!("{address}: {noun} complete after {}{suffix}", duration(elapsed));
                 self.hook(text, "apply_complete", &address, |fields| {
                     fields.string("action", action_word(action));
                     push_label(label.as_ref(), fields);

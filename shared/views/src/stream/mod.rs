@@ -81,7 +81,9 @@ impl Stream {
             // Serializing plain data cannot fail.
             let text = serde_json::to_string(&view).unwrap_or_else(|_| "null".to_owned());
             let summary = format!("{word}: {}", diagnostic.summary);
-            self.write(Message::new(summary, "diagnostic").level(level).with_text("diagnostic", text));
+            self.write(
+                Message::new(summary, "diagnostic").level(level).with_text("diagnostic", text),
+            );
         }
     }
 
