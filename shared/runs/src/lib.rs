@@ -4,6 +4,7 @@
 //! - [`plan`], [`validate`], [`apply`]: the three handlers; what they work in is a [`Workplace`].
 //! - [`key_file`]: the key that authenticates plans where there is no key service.
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
+//! - [`state`]: what records say, decoded for views.
 
 pub mod apply;
 mod error;
@@ -12,6 +13,7 @@ pub mod plan;
 pub mod remote_state;
 mod sets;
 pub mod source;
+pub mod state;
 pub mod validate;
 mod workplace;
 
