@@ -61,6 +61,11 @@ impl Stream {
         self.write(Message::new(text, "log"));
     }
 
+    /// A step of an initialization, with the code that programs know it by.
+    pub fn initialization(&self, code: &str, text: &str) {
+        self.write(Message::new(text, "init_output").with("message_code", Json::string(code)));
+    }
+
     /// Errors and warnings.
     pub fn diagnostics<'a>(
         &self,
