@@ -100,7 +100,7 @@ impl Context {
     pub async fn read_world(
         &self,
         configuration: &Arc<Configuration>,
-        plan: &Arc<Plan>,
+        plan: &Plan,
         addresses: &BTreeSet<ResourceInstance>,
     ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
         let _busy = self.busy.lock().await;

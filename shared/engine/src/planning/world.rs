@@ -18,7 +18,7 @@ use values::address::{ProviderConfigAddress, ResourceInstance, ResourceMode};
 /// Providers are configured with what the plan knew: values of resources come from it.
 pub(crate) async fn read_world(
     context: EvalContext,
-    plan: &Arc<Plan>,
+    plan: &Plan,
     addresses: &BTreeSet<ResourceInstance>,
 ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
     let options = PlanOptions { mode: PlanMode::RefreshOnly, refresh: true };
@@ -39,11 +39,18 @@ pub(crate) async fn read_world(
         plan_graph,
         outcome: Outcome::default(),
     });
+    // What a provider's configuration refers to is as it was planned.
+    for (address, instance) in &plan.refreshed {
+        let needed = graph.id(&Vertex::Resource(address.config())).is_some();
+        if let Some(object) = instance.current.as_ref().filter(|_| needed) {
+            shared.context.working.set_resource(address.containing(), object.value.clone());
+        }
+    }
     walk(
         &graph,
         |vertex| {
-            let (shared, vertex, plan) = (shared.clone(), vertex.clone(), plan.clone());
-            async move { visit(shared, vertex, &plan).await }
+            let (shared, vertex) = (shared.clone(), vertex.clone());
+            async move { visit(shared, vertex).await }
         },
         |_| {},
     )
@@ -58,22 +65,10 @@ pub(crate) async fn read_world(
     (found, diagnostics)
 }
 
-async fn visit(shared: Arc<PlanWalk>, vertex: Vertex, plan: &Plan) -> Walked {
+async fn visit(shared: Arc<PlanWalk>, vertex: Vertex) -> Walked {
     match vertex {
         Vertex::Provider(address) => named_values::provider(&shared.context, &address).await,
-        Vertex::Resource(resource) => {
-            // What a provider's configuration refers to is as it was planned.
-            let working = &shared.context.working;
-            for (address, instance) in &plan.refreshed {
-                if address.config() != resource {
-                    continue;
-                }
-                if let Some(object) = &instance.current {
-                    working.set_resource(address.containing(), object.value.clone());
-                }
-            }
-            Walked::Done
-        }
+        Vertex::Resource(_) => Walked::Done,
         vertex => super::blocking(move || named_value(&shared.context, &vertex)).await,
     }
 }
