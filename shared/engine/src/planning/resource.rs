@@ -11,8 +11,9 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
 use providers::{Provider, TypedSchema};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use values::Value;
+use values::{PathStep, Value};
 use values::address::{
     ConfigResource, InstanceKey, ModuleInstance, ProviderConfigAddress, ResourceInstance,
     ResourceMode,
@@ -255,8 +256,42 @@ pub(crate) fn configuration(
     data: &RepetitionData,
 ) -> Option<Value> {
     let block = declared.block()?;
-    walk.context
-        .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))
+    let config = walk.context.evaluate(&address.module, data, None, |e| {
+        e.body(&block.config, &declared.schema.block)
+    })?;
+    stores_nothing_ephemeral(walk, declared, address, &config).then_some(config)
+}
+
+/// Whether no ephemeral value would have to be stored; else it is reported.
+fn stores_nothing_ephemeral(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    config: &Value,
+) -> bool {
+    if !config.deep_marks().is_ephemeral() {
+        return true;
+    }
+    let Some(block) = declared.block() else { return false };
+    let write_only = declared.schema.block.write_only_paths(&config.unmark_deep());
+    let stored = config.marked_paths().into_iter().filter(|(path, marks)| {
+        marks.is_ephemeral() && !write_only.iter().any(|allowed| path.starts_with(allowed))
+    });
+    let mut reported = BTreeSet::new();
+    for (path, _) in stored {
+        let Some(PathStep::Attribute(name)) = path.0.first() else { continue };
+        if !reported.insert(name.clone()) {
+            continue;
+        }
+        let place = crate::provider_diagnostics::locate(&block.config, &path);
+        let detail = format!(
+            "Ephemeral values are not valid for {:?}, because it is not a write-only attribute and must be persisted to state.",
+            &**name
+        );
+        let error = Diagnostic::error("Invalid use of ephemeral value", detail);
+        walk.fail(address, error.at(place.unwrap_or(block.span)));
+    }
+    reported.is_empty()
 }
 
 /// Has the provider validate a configuration.
