@@ -94,7 +94,10 @@ impl WorkingDirectory {
         let path = self.manifest_file();
         match std::fs::read(&path) {
             Ok(text) => ModuleManifest::parse(&text).map_err(|error| {
-                Diagnostic::error("Failed to read module manifest", format!("In {}: {error}.", path.display()))
+                Diagnostic::error(
+                    "Failed to read module manifest",
+                    format!("In {}: {error}.", path.display()),
+                )
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ModuleManifest::default()),
             Err(error) => Err(unreadable("module manifest", &path, &error)),

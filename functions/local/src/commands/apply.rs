@@ -117,7 +117,11 @@ fn ephemeral(
     if plan.ephemeral_variables.is_empty() {
         if !operation.variables.is_empty() {
             let detail = "The -var and -var-file options cannot be used when applying a saved plan file, because a saved plan includes the variable values that were set when it was created.";
-            return Err(Diagnostic::error("Can't set variables when applying a saved plan", detail).into());
+            return Err(Diagnostic::error(
+                "Can't set variables when applying a saved plan",
+                detail,
+            )
+            .into());
         }
         return Ok(Variables::new());
     }

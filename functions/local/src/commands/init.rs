@@ -208,7 +208,11 @@ fn write_locks(
             "\nPlumbline has made some changes to the provider dependency selections recorded\nin the .terraform.lock.hcl file. Review those changes and commit them to your\nversion control system if they represent changes you intended to make."
         }
     };
-    step(session, if before.0.is_empty() { "lock_info" } else { "dependencies_lock_changes_info" }, text);
+    step(
+        session,
+        if before.0.is_empty() { "lock_info" } else { "dependencies_lock_changes_info" },
+        text,
+    );
     Ok(())
 }
 

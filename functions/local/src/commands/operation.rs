@@ -163,9 +163,8 @@ fn show(session: &Session, outcome: &PlanOutcome) {
 
 /// What the snapshot stage warns of, as a diagnostic.
 pub(super) fn warning(verdict: &Verdict) -> Option<Diagnostic> {
-    (verdict.outcome == Outcome::Warn).then(|| {
-        Diagnostic::warning("The records moved while planning", format!("{verdict}."))
-    })
+    (verdict.outcome == Outcome::Warn)
+        .then(|| Diagnostic::warning("The records moved while planning", format!("{verdict}.")))
 }
 
 /// What rejects a plan, as diagnostics.
