@@ -168,6 +168,12 @@ fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 
     if rejected {
         diagnostics.extend(operation::rejections(&outcome.verdicts));
     }
+    let halted = outcome.applied.as_ref().is_some_and(|applied| !applied.complete);
+    if halted && !diagnostics.has_errors() {
+        diagnostics.push(operation::interrupted(
+            "What was done is recorded, and what is left never began: run \"plumb plan\" to see it.",
+        ));
+    }
     let applied = outcome.applied.as_ref().filter(|_| !diagnostics.has_errors());
     let Some(applied) = applied else {
         reporter.diagnostics(&diagnostics, sources);
@@ -189,7 +195,7 @@ fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 
             write_completion(applied.summary, destroying, &outputs, reporter.text.colour, out)
         }),
     }
-    u8::from(!applied.complete)
+    0
 }
 
 /// Asks whether to go on.
