@@ -56,11 +56,15 @@ impl Context {
     ) -> (Plan, Diagnostics) {
         let _busy = self.busy.lock().await;
         let pool = self.pool();
+        let mode = options.mode;
         let work = async {
             let mut diagnostics = self.checked(configuration, &variables, &pool).await;
+            diagnostics.extend(options.contradiction());
+            diagnostics.extend(planning::removed_but_declared(configuration));
+            diagnostics.extend(planning::imported_but_not_declared(configuration));
             let now = self.environment.clock.now();
             if diagnostics.has_errors() {
-                let plan = Plan::empty(options.mode, now.as_second(), previous.clone());
+                let plan = Plan::empty(mode, now.as_second(), previous.clone());
                 return (plan, diagnostics);
             }
             let variables = variables.clone();
@@ -74,7 +78,7 @@ impl Context {
             Some(result) => result,
             None => {
                 let now = self.environment.clock.now().as_second();
-                (Plan::empty(options.mode, now, previous.clone()), interrupted())
+                (Plan::empty(mode, now, previous.clone()), interrupted())
             }
         }
     }

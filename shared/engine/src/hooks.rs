@@ -38,6 +38,14 @@ pub trait Hook: Send + Sync {
     fn post_refresh(&self, object: &HookObject<'_>, before: &Value, after: &Value) -> HookAction {
         HookAction::Continue
     }
+    /// A provider is about to find an object that an instance takes over.
+    fn pre_import(&self, address: &ResourceInstance, id: &str) -> HookAction {
+        HookAction::Continue
+    }
+    /// An object that an instance takes over was recorded.
+    fn post_import(&self, address: &ResourceInstance, id: &str) -> HookAction {
+        HookAction::Continue
+    }
     /// A change is about to be planned.
     fn pre_diff(&self, object: &HookObject<'_>) -> HookAction {
         HookAction::Continue

@@ -2,6 +2,7 @@
 
 mod applying;
 pub mod changes;
+pub mod checks;
 pub mod clock;
 mod context;
 mod environment;
@@ -11,6 +12,7 @@ pub mod existing_state;
 mod graph;
 pub mod hooks;
 pub mod identifiers;
+pub mod moving;
 pub mod object;
 mod object_change;
 mod object_codec;

@@ -1,7 +1,9 @@
 //! A plan: what was read, and what is to be changed.
 
 use crate::changes::{Changes, ResourceInstanceChange};
-use crate::state::State;
+use crate::checks::CheckResults;
+use crate::moving::MovedInstances;
+use crate::state::{InstanceState, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ProviderAddress, ResourceInstance, ResourceMode};
@@ -36,6 +38,14 @@ pub struct Plan {
     pub drift: Vec<ResourceInstanceChange>,
     /// The records as they were when planning began.
     pub previous: Arc<State>,
+    /// Recorded instances that have another address in the configuration.
+    pub moves: Arc<MovedInstances>,
+    /// The same records under their new addresses: what the changes start from.
+    pub prior: Arc<State>,
+    /// Objects that instances take over, by the identifiers that their providers know them by.
+    pub imports: BTreeMap<ResourceInstance, Arc<str>>,
+    /// What the check blocks came to, as far as that is known.
+    pub checks: CheckResults,
     /// Objects as they were read from the world, by address: what the changes start from.
     pub refreshed: BTreeMap<ResourceInstance, RefreshedInstance>,
     /// Schemas of the types that occur, for whoever shows or applies the plan.
@@ -45,6 +55,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The record of an instance as the estate has it, under whatever address.
+    pub fn recorded(&self, address: &ResourceInstance) -> Option<&Arc<InstanceState>> {
+        match self.moves.get(address) {
+            Some(origin) => self.previous.instances.get(origin),
+            // What was moved away is recorded elsewhere.
+            None if !self.prior.instances.contains_key(address) => None,
+            None => self.previous.instances.get(address),
+        }
+    }
+
     /// A plan that was not made.
     pub(crate) fn empty(mode: PlanMode, timestamp: i64, previous: Arc<State>) -> Plan {
         Plan {
@@ -53,7 +73,11 @@ impl Plan {
             variables: BTreeMap::new(),
             changes: Changes::default(),
             drift: Vec::new(),
+            prior: previous.clone(),
             previous,
+            moves: Arc::default(),
+            imports: BTreeMap::new(),
+            checks: CheckResults::new(),
             refreshed: BTreeMap::new(),
             schemas: Schemas::default(),
             complete: false,

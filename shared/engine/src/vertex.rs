@@ -4,7 +4,7 @@ use crate::graph::{Graph, VertexId};
 use crate::object::DeposedKey;
 use language::module::{Configuration, ModuleNode};
 use language::reference::{Reference, Subject, references_in};
-use language::syntax::ast::{Body, Expression, Traversal, TraversalStep};
+use language::syntax::ast::{Body, Expression, ExpressionKind, Traversal, TraversalStep};
 use std::fmt;
 use std::sync::Arc;
 use values::address::{
@@ -23,6 +23,10 @@ pub(crate) enum Vertex {
     Output(ModulePath, Arc<str>),
     /// The expansion of a module's call.
     Module(ModulePath),
+    /// The assertions of a check block in all instances of its module.
+    Check(ModulePath, Arc<str>),
+    /// Applying: all changes are made, so that check blocks may look at what came of them.
+    Settled,
     /// Configuring a provider.
     Provider(ProviderConfigAddress),
     /// Planning: all instances of a resource. Applying: their values together, once all are there.
@@ -69,6 +73,11 @@ impl fmt::Display for Vertex {
                 write!(f, "output.{name} (expand)")
             }
             Vertex::Module(path) => write!(f, "{path} (expand)"),
+            Vertex::Check(module, name) => {
+                within(module)?;
+                write!(f, "check.{name}")
+            }
+            Vertex::Settled => write!(f, "changes (done)"),
             Vertex::Provider(address) => write!(f, "{address}"),
             Vertex::Resource(resource) => write!(f, "{resource}"),
             Vertex::Expansion(resource) => write!(f, "{resource} (expand)"),
@@ -114,6 +123,20 @@ impl ConfigurationEdges<'_> {
                 let id = self.graph.add(Vertex::Variable(node.path.clone(), name.clone()));
                 self.after(id, own);
                 self.add_variable_edges(id, node, name);
+            }
+            for (name, check) in &node.module.checks {
+                let id = self.graph.add(Vertex::Check(node.path.clone(), name.clone()));
+                self.after(id, own);
+                for rule in &check.asserts {
+                    self.refer(id, node, &rule.condition);
+                    self.refer(id, node, &rule.error_message);
+                }
+                // Without it, there is nothing to assert.
+                if let Some(data) = &check.data {
+                    let data = Vertex::Resource(data.in_module(&node.path));
+                    let on = self.graph.add(data);
+                    self.graph.connect(id, on);
+                }
             }
             for (name, call) in &node.module.module_calls {
                 let id = self.graph.add(Vertex::Module(node.path.child(name.clone())));
@@ -307,6 +330,19 @@ impl ConfigurationEdges<'_> {
         }
     }
 
+    /// Makes resources wait for what the identifiers of their imported objects refer to.
+    pub(crate) fn add_import_edges(&mut self) {
+        let root = self.configuration.root.clone();
+        for import in &root.module.imports {
+            let vertex = Vertex::Resource(import.target.clone());
+            let Some(id) = self.graph.id(&vertex) else { continue };
+            self.refer(id, &root, &import.id);
+            for expression in import.for_each.iter().chain(computed_keys(&import.to)) {
+                self.refer(id, &root, expression);
+            }
+        }
+    }
+
     /// The `depends_on` of every call on the way to a module, with the module that makes it.
     pub(crate) fn module_depends_on(
         &self,
@@ -368,6 +404,19 @@ pub(crate) fn direct_resources(graph: &Graph<Vertex>, of: VertexId) -> Vec<Confi
         found.remove(own);
     }
     found.into_iter().collect()
+}
+
+/// The expressions of computed keys in an address.
+fn computed_keys(address: &Expression) -> Vec<&Expression> {
+    match &address.kind {
+        ExpressionKind::RelativeTraversal(relative) => computed_keys(&relative.source),
+        ExpressionKind::Index(index) => {
+            let mut keys = computed_keys(&index.collection);
+            keys.push(&index.key);
+            keys
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The output that the steps after a module call name, after an instance key or not.

@@ -161,6 +161,13 @@ impl Diagnostic {
         self
     }
 
+    /// The same as a warning.
+    #[must_use]
+    pub fn as_warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
     /// Whether this is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

@@ -56,6 +56,11 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
     let PlanRequest { source, variables, options, new_estate } = request;
     let reading = first_reading(workplace, &source, new_estate).await?;
     let configuration = &source.configuration;
+    let recorded_options = saved_plan::PlanOptions {
+        targets: Vec::new(),
+        replace: options.replace.iter().map(ToString::to_string).collect(),
+        skip_refresh: !options.refresh,
+    };
     let (mut plan, diagnostics) =
         workplace.context().plan(configuration, variables, reading.state.clone(), options).await;
     let verdicts = check_snapshot(&workplace.estate, &reading).await;
@@ -86,11 +91,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
         read_set,
         ignored: BTreeMap::new(),
         ephemeral_variables,
-        options: saved_plan::PlanOptions {
-            targets: Vec::new(),
-            replace: Vec::new(),
-            skip_refresh: !options.refresh,
-        },
+        options: recorded_options,
         snapshot: verdicts.clone(),
         plan,
     };

@@ -14,6 +14,8 @@ pub(crate) fn write_set(plan: &Plan, reading: &EstateReading) -> Set {
     changing(plan)
         .flat_map(|change| [Some(&change.address), change.previous_address.as_ref()])
         .flatten()
+        .chain(plan.moves.iter().flat_map(|(now, was)| [now, was]))
+        .chain(plan.imports.keys())
         .map(|address| (address.clone(), member(address, reading)))
         .collect()
 }

@@ -10,6 +10,7 @@
 //! programs ask for and which says of each value whether it is sensitive.
 
 mod activity;
+mod checks;
 mod colour;
 pub mod diagnostics;
 mod diff;
@@ -32,6 +33,7 @@ mod value_json;
 pub mod verdicts;
 
 pub use activity::Clock;
+pub use checks::checks_json;
 pub use colour::Colour;
 pub use json::{Escape, Json};
 pub use layout::DEFAULT_WIDTH;

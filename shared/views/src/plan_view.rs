@@ -47,7 +47,10 @@ pub struct Import {
 impl<'a> PlanView<'a> {
     /// A plan with nothing more to be said of it.
     pub fn new(plan: &'a Plan) -> PlanView<'a> {
-        PlanView { plan, relevant: None, imports: BTreeMap::new(), targeted: false }
+        let import =
+            |id: &std::sync::Arc<str>| Import { id: Some(id.to_string()), ..Import::default() };
+        let imports = plan.imports.iter().map(|(address, id)| (address.clone(), import(id)));
+        PlanView { plan, relevant: None, imports: imports.collect(), targeted: false }
     }
 
     /// Whether applying would change anything.

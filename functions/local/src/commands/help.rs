@@ -27,6 +27,7 @@ const OPERATION: &str = "\
   -new-estate            Nothing exists yet, whatever state there may be elsewhere.
   -no-color              Write no colours.
   -parallelism=n         Work on so many instances at once (10).
+  -replace=ADDRESS       Replace this instance. May be given often.
   -refresh=false         Believe the records, and do not read the world first.
   -refresh-only          Only bring the records up to the world.
   -var 'NAME=VALUE'      Set a root variable. May be given often.

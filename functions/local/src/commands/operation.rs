@@ -16,6 +16,7 @@ use language::variables::VariableArgument;
 use runs::Workplace;
 use runs::plan::{PlanOutcome, PlanRequest};
 use std::sync::Arc;
+use values::address::{AddressError, ResourceInstance, ResourceMode};
 use views::PlanView;
 use views::plan_text::write_plan;
 
@@ -32,10 +33,10 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag::Value("var"),
     Flag::Value("var-file"),
     Flag::Value("parallelism"),
+    Flag::Value("replace"),
     Flag::Ignored("lock"),
     Flag::IgnoredValue("lock-timeout"),
     Flag::Unsupported("target"),
-    Flag::Unsupported("replace"),
     Flag::Unsupported("generate-config-out"),
     Flag::Unsupported("allow-deferral"),
     Flag::Unsupported("state"),
@@ -85,13 +86,31 @@ impl Operation {
         };
         let json = matches!(session.reporter.voice, Voice::Json(_));
         Ok(Operation {
-            options: PlanOptions { mode, refresh },
+            options: PlanOptions { mode, refresh, replace: replaced(flags)? },
             new_estate,
             parallelism,
             variables: variables::arguments(flags),
             input: !json && flags.switch("input", session.environment.input()),
         })
     }
+}
+
+/// The instances that `-replace` names.
+fn replaced(flags: &Flags) -> Result<Vec<ResourceInstance>, UsageError> {
+    let addresses = flags.all(&["replace"]).map(|(_, text)| {
+        let invalid = |why: String| {
+            UsageError::other(&format!("Invalid force-replace address {text:?}"), why)
+        };
+        let address: ResourceInstance =
+            text.parse().map_err(|e: AddressError| invalid(format!("{}.", e.reason)))?;
+        match address.resource.mode {
+            ResourceMode::Managed => Ok(address),
+            _ => Err(invalid(
+                "Only managed resources can be used with the -replace=... option.".into(),
+            )),
+        }
+    });
+    addresses.collect()
 }
 
 /// A plan that was made, with all that is needed to apply it.
@@ -135,7 +154,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     let request = PlanRequest {
         source,
         variables: values,
-        options: operation.options,
+        options: operation.options.clone(),
         new_estate: operation.new_estate,
     };
     let mut outcome = runs::plan::plan(&workplace, request).await?;

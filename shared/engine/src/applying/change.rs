@@ -3,13 +3,13 @@
 use super::ApplyWalk;
 use super::instance_records::{put, stored};
 use crate::changes::{Action, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
+use crate::evaluation::{CheckedObject, RepetitionData, check_rules, report_unread_data};
 use crate::graph::Walked;
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus, StoredObject};
 use crate::object_change::{assert_object_compatible, ignore_changes, proposed_new};
 use crate::object_codec::{mark_by_schema, resource_schema};
-use crate::planning::{ReadFailure, blocking, ignored_paths, read_data_source};
+use crate::planning::{blocking, ignored_paths, read_data_source};
 use crate::provider_diagnostics::{failed_call, in_body};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
@@ -134,29 +134,26 @@ impl Target {
         let Some(change) = this.change() else { return false };
         let environment = &this.walk.context.environment;
         environment.hook(|h| h.pre_read(&this.address));
-        let value =
-            match read_data_source(&*this.provider, &this.schema, &this.address, &config).await {
-                Ok((value, warnings)) => {
-                    this.report(warnings);
-                    value
-                }
-                Err(failure) => {
-                    match failure {
-                        ReadFailure::Call(e) => {
-                            let shown = this.address.to_string();
-                            this.walk.context.report([failed_call(&e, this.place(), &shown)]);
-                        }
-                        ReadFailure::Refused(errors) => {
-                            this.report(errors);
-                        }
-                        ReadFailure::Invalid(detail) => {
-                            this.fail("Provider produced invalid object", detail);
-                        }
-                    }
-                    environment.hook(|h| h.post_read(&this.address, Err("read failed")));
+        let answer = read_data_source(&*this.provider, &this.schema, &this.address, &config).await;
+        let value = match answer {
+            Ok((value, warnings)) => {
+                this.report(warnings);
+                value
+            }
+            Err(failure) => {
+                environment.hook(|h| h.post_read(&this.address, Err(failure.summary())));
+                let diagnostics =
+                    failure.into_diagnostics(this.body(), this.place(), &this.address);
+                let context = &this.walk.context;
+                let Some(check) = this.block().and_then(|b| b.check.as_ref()) else {
+                    context.report(diagnostics);
                     return false;
-                }
-            };
+                };
+                report_unread_data(context, &this.address.module, check, diagnostics);
+                context.working.set_instance(&this.address, this.schema.null());
+                return true;
+            }
+        };
         environment.hook(|h| h.post_read(&this.address, Ok(&value)));
         let object = Object {
             value: value.clone(),

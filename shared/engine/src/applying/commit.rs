@@ -49,7 +49,7 @@ fn outputs(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
 
 async fn write_refreshed(walk: &ApplyWalk) {
     let recorded_data =
-        walk.plan.previous.instances.keys().filter(|a| {
+        walk.plan.prior.instances.keys().filter(|a| {
             a.resource.mode == ResourceMode::Data && !walk.plan.refreshed.contains_key(a)
         });
     // A data source that nothing reads any more leaves nothing behind in the world.
@@ -59,10 +59,10 @@ async fn write_refreshed(walk: &ApplyWalk) {
         }
     }
     for (address, refreshed) in &walk.plan.refreshed {
-        if walk.records.is_touched(address) {
+        if walk.records.is_touched(address) || walk.is_unmoved(address) {
             continue;
         }
-        let recorded = walk.plan.previous.instances.get(address);
+        let recorded = walk.plan.recorded(address);
         let Some(schema) = schema(walk, address, &refreshed.provider.provider) else { continue };
         let change = walk.change(address);
         let mut state = InstanceState::default();

@@ -52,7 +52,11 @@ async fn delete(
         }]);
     };
     if change.action == Action::Forget {
-        return record(walk, address, deposed, None, &fail).await;
+        let forgotten = record(walk, address, deposed, None, &fail).await;
+        if forgotten {
+            walk.count(|s| s.forget += 1);
+        }
+        return forgotten;
     }
     let provider = context.pool.running(&change.provider);
     let schemas = context.pool.schema(&change.provider.provider);

@@ -7,6 +7,7 @@ use crate::graph::{Graph, VertexId};
 use crate::object::DeposedKey;
 use crate::plan::{Plan, PlanMode};
 use crate::vertex::{ConfigurationEdges, Replaced, Vertex};
+use language::module::Configuration;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use values::address::{AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance};
 
@@ -66,7 +67,7 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan) -> ApplyGraph {
         }
         let entry = members.entry(change.address.containing()).or_default();
         entry.provider = Some(change.provider.clone());
-        let recorded = plan.previous.instances.get(&change.address);
+        let recorded = plan.prior.instances.get(&change.address);
         for object in recorded.iter().flat_map(|i| i.current.iter().chain(i.deposed.values())) {
             entry.recorded_dependencies.extend(object.dependencies.iter().cloned());
         }
@@ -90,16 +91,40 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan) -> ApplyGraph {
             }
         }
     }
+    settle_before_checks(configuration, &mut graph);
     let wanted: Vec<VertexId> = graph
         .ids()
         .filter(|id| match graph.vertex(*id) {
             Vertex::Change(_) | Vertex::Destroy(..) => true,
             Vertex::Output(module, _) => module.is_root() && !destroying,
+            Vertex::Check(..) => !destroying,
             _ => false,
         })
         .collect();
     let keep = graph.reachable(wanted);
     ApplyGraph { graph: graph.retain(&keep), deposed }
+}
+
+/// What check blocks read is read after all changes, so that it is what came of them.
+fn settle_before_checks(configuration: &Configuration, graph: &mut Graph<Vertex>) {
+    let in_check = |address: &ResourceInstance| {
+        let block = configuration.resource(&address.config());
+        block.is_some_and(|block| block.check.is_some())
+    };
+    let (reads, changes): (Vec<VertexId>, Vec<VertexId>) = graph
+        .ids()
+        .filter(|id| matches!(graph.vertex(*id), Vertex::Change(_) | Vertex::Destroy(..)))
+        .partition(|id| matches!(graph.vertex(*id), Vertex::Change(address) if in_check(address)));
+    if reads.is_empty() {
+        return;
+    }
+    let settled = graph.add(Vertex::Settled);
+    for change in changes {
+        graph.connect(settled, change);
+    }
+    for read in reads {
+        graph.connect(read, settled);
+    }
 }
 
 fn is_change(action: Action) -> bool {
@@ -148,7 +173,7 @@ fn dependency_closure(
     members: &BTreeMap<AbsoluteResource, Members>,
 ) -> BTreeMap<AbsoluteResource, BTreeSet<ConfigResource>> {
     let mut direct = HashMap::<ConfigResource, BTreeSet<ConfigResource>>::new();
-    for (address, instance) in &plan.previous.instances {
+    for (address, instance) in &plan.prior.instances {
         let entry = direct.entry(address.config()).or_default();
         for object in instance.current.iter().chain(instance.deposed.values()) {
             entry.extend(object.dependencies.iter().cloned());

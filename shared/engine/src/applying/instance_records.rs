@@ -13,12 +13,14 @@ use values::address::{ProviderConfigAddress, ResourceInstance};
 /// What an instance consists of, starting from what the plan knows.
 pub(crate) struct InstanceRecords {
     plan: Arc<Plan>,
+    /// What was recorded before the first action, where that is not what the plan found.
+    begun: Mutex<HashMap<ResourceInstance, InstanceState>>,
     touched: Mutex<HashMap<ResourceInstance, InstanceState>>,
 }
 
 impl InstanceRecords {
     pub(crate) fn new(plan: Arc<Plan>) -> InstanceRecords {
-        InstanceRecords { plan, touched: Mutex::default() }
+        InstanceRecords { plan, begun: Mutex::default(), touched: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ResourceInstance, InstanceState>> {
@@ -30,7 +32,12 @@ impl InstanceRecords {
         if let Some(state) = self.lock().get(address) {
             return state.clone();
         }
-        let recorded = self.plan.previous.instances.get(address);
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = begun.get(address) {
+            return state.clone();
+        }
+        drop(begun);
+        let recorded = self.plan.prior.instances.get(address);
         let mut state = recorded.map(|s| (**s).clone()).unwrap_or_default();
         // What the world has no more needs no deletion.
         if let Some(refreshed) = self.plan.refreshed.get(address) {
@@ -40,6 +47,33 @@ impl InstanceRecords {
             state.deposed.retain(|key, _| refreshed.deposed.contains_key(key));
         }
         state
+    }
+
+    /// The instance as the plan found it, in place of what is recorded: an object of another type
+    /// that planning has converted.
+    pub(crate) fn as_planned(
+        &self,
+        address: &ResourceInstance,
+    ) -> Result<InstanceState, RecordError> {
+        let mut state = InstanceState::default();
+        let Some(found) = self.plan.refreshed.get(address) else { return Ok(state) };
+        let (ty, provider) = (&address.resource.ty, &found.provider.provider);
+        let Some(schema) = self.plan.schemas.get(provider, address.resource.mode, ty) else {
+            return Ok(state);
+        };
+        let schema = TypedSchema::from((**schema).clone());
+        if let Some(object) = &found.current {
+            state.current = Some(stored(&found.provider, &schema, object)?);
+        }
+        for (key, object) in &found.deposed {
+            state.deposed.insert(key.clone(), stored(&found.provider, &schema, object)?);
+        }
+        Ok(state)
+    }
+
+    /// Puts in place what the records of an instance say now.
+    pub(crate) fn begin_with(&self, address: &ResourceInstance, state: InstanceState) {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone(), state);
     }
 
     /// Whether an action has changed the instance.

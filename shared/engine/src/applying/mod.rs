@@ -5,9 +5,11 @@ mod commit;
 mod deletion;
 mod graph;
 mod instance_records;
+mod relocation;
 mod resource;
 
 use crate::changes::{Action, ResourceInstanceChange, Summary};
+use crate::checks::CheckResults;
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
 use crate::object::DeposedKey;
@@ -29,6 +31,8 @@ pub struct Applied {
     pub summary: Summary,
     /// Root outputs as they are now; `None` where they could not be evaluated.
     pub outputs: Option<BTreeMap<Arc<str>, Value>>,
+    /// What the check blocks came to.
+    pub checks: CheckResults,
     /// Whether everything was done.
     pub complete: bool,
 }
@@ -45,6 +49,8 @@ pub(crate) struct ApplyWalk {
     changed: BTreeSet<ConfigResource>,
     instances: HashMap<ConfigResource, Vec<ResourceInstance>>,
     deposed: HashMap<ResourceInstance, DeposedKey>,
+    /// Instances whose records are not where the plan wants them, since moving or importing failed.
+    unmoved: BTreeSet<ResourceInstance>,
     summary: Mutex<Summary>,
 }
 
@@ -72,6 +78,9 @@ impl ApplyWalk {
     /// The planned instances of a resource.
     pub(crate) fn instances(&self, resource: &ConfigResource) -> &[ResourceInstance] {
         self.instances.get(resource).map_or(&[], Vec::as_slice)
+    }
+    pub(crate) fn is_unmoved(&self, address: &ResourceInstance) -> bool {
+        self.unmoved.contains(address)
     }
     pub(crate) fn count(&self, count: impl FnOnce(&mut Summary)) {
         count(&mut self.summary.lock().unwrap_or_else(PoisonError::into_inner));
@@ -105,6 +114,10 @@ pub(crate) async fn apply(
         }
     }
     let records = InstanceRecords::new(plan.clone());
+    let mut unmoved = relocation::record_moves(&context, &plan, &*recorder, &records).await;
+    let unimported = relocation::record_imports(&context, &plan, &*recorder, &records).await;
+    let import = plan.imports.len() - unimported.len();
+    unmoved.extend(unimported);
     let walk_state = Arc::new(ApplyWalk {
         context,
         plan,
@@ -114,7 +127,8 @@ pub(crate) async fn apply(
         changed,
         instances,
         deposed,
-        summary: Mutex::default(),
+        unmoved,
+        summary: Mutex::new(Summary { import, ..Summary::default() }),
     });
     let cycles = graph.cycles();
     if cycles.is_empty() {
@@ -134,13 +148,17 @@ pub(crate) async fn apply(
     let diagnostics = walk_state.context.take_diagnostics();
     let summary = *walk_state.summary.lock().unwrap_or_else(PoisonError::into_inner);
     let complete = !diagnostics.has_errors() && !walk_state.context.stop.is_stopping();
-    (Applied { summary, outputs, complete }, diagnostics)
+    let checks = walk_state.context.checks.take();
+    (Applied { summary, outputs, checks, complete }, diagnostics)
 }
 
 async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
     match vertex {
-        Vertex::Changed(_) | Vertex::Destroyed(..) => Walked::Done,
+        Vertex::Changed(_) | Vertex::Destroyed(..) | Vertex::Settled => Walked::Done,
         _ if walk.context.stop.is_stopping() => Walked::Failed,
+        Vertex::Change(address) | Vertex::Destroy(address, _) if walk.is_unmoved(&address) => {
+            Walked::Failed
+        }
         Vertex::Provider(address) => named_values::provider(&walk.context, &address).await,
         Vertex::Expansion(resource) => resource::expand(walk, resource).await,
         Vertex::Resource(resource) => resource::finish(&walk, &resource),

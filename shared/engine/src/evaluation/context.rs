@@ -2,6 +2,7 @@
 
 use super::scope::ModuleScope;
 use super::{RepetitionData, Working};
+use crate::checks::Collected;
 use crate::environment::Environment;
 use crate::provider_pool::ProviderPool;
 use crate::stop::Stop;
@@ -31,6 +32,7 @@ pub(crate) struct EvalContext {
     pub(crate) configuration: Arc<Configuration>,
     pub(crate) operation: Operation,
     pub(crate) working: Working,
+    pub(crate) checks: Collected,
     pub(crate) pool: Arc<ProviderPool>,
     pub(crate) stop: Stop,
     /// Values of root variables as given.
@@ -57,6 +59,7 @@ impl EvalContext {
             configuration,
             operation,
             working: Working::new(),
+            checks: Collected::default(),
             pool,
             stop,
             variables,

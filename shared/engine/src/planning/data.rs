@@ -1,15 +1,18 @@
 //! Planning one instance of a data source: read now, or while applying.
 
 use super::PlanWalk;
-use super::refresh::{report, report_failure};
+use super::refresh::report;
 use super::resource::{Declared, blocking, configuration, validate_configuration};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
+use crate::evaluation::{CheckedObject, RepetitionData, check_rules, report_unread_data};
 use crate::object::{Object, ObjectStatus};
 use crate::object_change::planned_unknown;
 use crate::object_codec::mark_by_schema;
 use crate::plan::{PlanMode, RefreshedInstance};
+use crate::provider_diagnostics::{failed_call, in_body};
 use language::diagnostics::Diagnostic;
+use language::source::Span;
+use language::syntax::ast::Body;
 use providers::{Provider, ReadDataSourceRequest, TypedSchema};
 use std::sync::Arc;
 use values::address::ResourceInstance;
@@ -50,8 +53,20 @@ pub(crate) async fn plan(
     let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
     let after = marked(&declared.schema, &config, &planned);
     walk.context.working.set_instance(address, after.clone());
+    plan_read(walk, declared, address, after, reason);
+    true
+}
+
+/// Plans to read while applying.
+fn plan_read(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    after: Value,
+    reason: ActionReason,
+) {
     if walk.options.mode == PlanMode::RefreshOnly {
-        return true;
+        return;
     }
     let change = ResourceInstanceChange {
         address: address.clone(),
@@ -69,7 +84,6 @@ pub(crate) async fn plan(
     };
     walk.context.environment.hook(|h| h.post_diff(&change));
     walk.outcome.change(change);
-    true
 }
 
 fn dependencies(walk: &PlanWalk, declared: &Declared) -> Arc<[values::address::ConfigResource]> {
@@ -95,29 +109,26 @@ async fn read_now(
     let hooks = &walk.context.environment;
     hooks.hook(|h| h.pre_read(address));
     let place = declared.block().map(|b| b.span);
-    let value = match read(&*declared.provider, &declared.schema, address, config).await {
+    let body = declared.block().map(|b| &*b.config);
+    let answer = read(&*declared.provider, &declared.schema, address, config).await;
+    let value = match answer {
         Ok((value, warnings)) => {
             report(walk, declared, address, warnings);
             value
         }
-        Err(ReadFailure::Call(e)) => {
-            hooks.hook(|h| h.post_read(address, Err("the provider could not be asked")));
-            report_failure(walk, Some(declared), address, &e);
-            return false;
-        }
-        Err(ReadFailure::Refused(errors)) => {
-            let summary = errors.first().map_or("", |e| e.summary.as_str());
-            hooks.hook(|h| h.post_read(address, Err(summary)));
-            report(walk, declared, address, errors);
-            return false;
-        }
-        Err(ReadFailure::Invalid(detail)) => {
-            let mut diagnostic = Diagnostic::error("Provider produced invalid object", detail);
-            if let Some(place) = place {
-                diagnostic = diagnostic.at(place);
-            }
-            walk.fail(address, diagnostic);
-            return false;
+        Err(failure) => {
+            hooks.hook(|h| h.post_read(address, Err(failure.summary())));
+            let diagnostics = failure.into_diagnostics(body, place, address);
+            let Some(check) = declared.block().and_then(|b| b.check.as_ref()) else {
+                walk.context.report(diagnostics);
+                return false;
+            };
+            report_unread_data(&walk.context, &address.module, check, diagnostics);
+            let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
+            let after = marked(&declared.schema, config, &planned);
+            walk.context.working.set_instance(address, after.clone());
+            plan_read(walk, declared, address, after, ActionReason::ReadBecauseCheckNested);
+            return true;
         }
     };
     hooks.hook(|h| h.post_read(address, Ok(&value)));
@@ -139,6 +150,11 @@ async fn read_now(
             deposed: Default::default(),
         },
     );
+    if declared.block().is_some_and(|b| b.check.is_some()) {
+        // What a check looks at is read again once everything is applied.
+        let reason = ActionReason::ReadBecauseCheckNested;
+        plan_read(walk, declared, address, value.clone(), reason);
+    }
     let (walk, declared, address, data) =
         (walk.clone(), declared.clone(), address.clone(), data.clone());
     blocking(move || {
@@ -156,6 +172,38 @@ pub(crate) enum ReadFailure {
     Refused(Vec<providers::ProviderDiagnostic>),
     /// The answer breaks the protocol's rules: what is wrong with it.
     Invalid(String),
+}
+
+impl ReadFailure {
+    /// One line for hooks.
+    pub(crate) fn summary(&self) -> &str {
+        match self {
+            ReadFailure::Call(_) => "the provider could not be asked",
+            ReadFailure::Refused(errors) => errors.first().map_or("", |e| e.summary.as_str()),
+            ReadFailure::Invalid(_) => "the provider's answer is invalid",
+        }
+    }
+
+    pub(crate) fn into_diagnostics(
+        self,
+        body: Option<&Body>,
+        place: Option<Span>,
+        address: &ResourceInstance,
+    ) -> Vec<Diagnostic> {
+        let shown = address.to_string();
+        match self {
+            ReadFailure::Call(e) => vec![failed_call(&e, place, &shown)],
+            ReadFailure::Refused(errors) => in_body(errors, body, place, &shown),
+            ReadFailure::Invalid(detail) => {
+                let error = Diagnostic::error("Provider produced invalid object", detail);
+                let error = error.for_address(shown);
+                vec![match place {
+                    Some(place) => error.at(place),
+                    None => error,
+                }]
+            }
+        }
+    }
 }
 
 /// Reads a data source with a known configuration.

@@ -1,9 +1,9 @@
 //! Planning deletions: of instances that are not wanted any more, and of deposed objects.
 
-use super::PlanWalk;
 use super::managed::DeposedObjects;
 use super::refresh::{self, note_drift, refresh};
 use super::resource::{Declared, provider_is_configured};
+use super::{PlanWalk, removal, type_change};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
@@ -24,10 +24,17 @@ pub(crate) async fn plan(
     address: &ResourceInstance,
     reason: Option<ActionReason>,
 ) -> bool {
-    let Some(stored) = walk.previous.instances.get(address).cloned() else { return true };
+    let Some(stored) = walk.prior.instances.get(address).cloned() else { return true };
     if address.resource.mode == ResourceMode::Data {
         // There is nothing to delete in the world: the record goes with the commit.
         return true;
+    }
+    let origin = walk.moves.origin(address);
+    if let Some(origin) = origin.filter(|origin| origin.resource.ty != address.resource.ty) {
+        // Nothing declares the target, so that no provider is known that could convert the object.
+        type_change::refuse(walk, address, &address.resource.implied_provider());
+        tracing::debug!(%origin, %address, "moved to another type that nothing declares");
+        return false;
     }
     let Some(deposed) = plan_deposed(walk, declared, address, &stored).await else { return false };
     let mut now = None;
@@ -135,15 +142,16 @@ impl Target {
         reason: Option<ActionReason>,
     ) -> bool {
         let block = walk.context.configuration.resource(&address.config());
+        let action = removal::action(walk, address);
         let prevented = object.prevent_destroy
             || block.is_some_and(|b| b.lifecycle.prevent_destroy == Some(true));
-        if prevented && deposed.is_none() {
+        if prevented && deposed.is_none() && action == Action::Delete {
             refuse_prevented(walk, address, block.map(|b| b.span));
             return false;
         }
         walk.context.environment.hook(|h| h.pre_diff(&HookObject { address, deposed }));
         let mut private = object.private.clone();
-        if self.plan_destroy {
+        if self.plan_destroy && action == Action::Delete {
             let null = self.schema.null();
             let request = PlanResourceRequest {
                 ty: address.resource.ty.clone(),
@@ -183,10 +191,10 @@ impl Target {
         }
         let change = ResourceInstanceChange {
             address: address.clone(),
-            previous_address: None,
+            previous_address: walk.origin(address),
             deposed: deposed.cloned(),
             provider: self.address.clone(),
-            action: Action::Delete,
+            action,
             reason,
             before: object.value.clone(),
             after: Value::null(self.schema.ty().clone()),

@@ -58,6 +58,9 @@ pub(crate) fn build(
             edges.graph.connect(id, provider);
         }
     }
+    if !destroying {
+        edges.add_import_edges();
+    }
     for (resource, instances) in &recorded {
         let vertex = Vertex::Resource(resource.clone());
         let is_declared = edges.graph.id(&vertex).is_some();

@@ -1,8 +1,9 @@
 //! Planning one instance of a managed resource.
 
+use super::import::{self, ImportedObjects};
 use super::refresh::{self, Refreshed, note_drift, refresh};
 use super::resource::{Declared, blocking, configuration, validate_configuration};
-use super::{PlanWalk, deletion, replace_triggers};
+use super::{PlanWalk, deletion, replace_triggers, type_change};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
 use crate::hooks::HookObject;
@@ -27,8 +28,12 @@ pub(crate) async fn plan(
     declared: &Arc<Declared>,
     address: &ResourceInstance,
     data: &RepetitionData,
+    imports: &ImportedObjects,
 ) -> bool {
-    let stored = walk.previous.instances.get(address).cloned().unwrap_or_default();
+    let recorded = walk.prior.instances.get(address).map(|s| (**s).clone()).unwrap_or_default();
+    let Some(stored) = type_change::of_own_type(walk, declared, address, recorded).await else {
+        return false;
+    };
     let mut current = None;
     if let Some(stored) = &stored.current {
         let found = refresh(
@@ -43,6 +48,10 @@ pub(crate) async fn plan(
         .await;
         let Some(found) = found else { return false };
         note_drift(walk, &declared.provider_address, &declared.schema, address, &found);
+        current = Some(found);
+    } else if let Some(id) = imports.get(address) {
+        let Some(found) = import::read(walk, declared, address, id).await else { return false };
+        walk.outcome.imported(address.clone(), id.clone());
         current = Some(found);
     }
     let Some(deposed) = deletion::plan_deposed(walk, Some(declared), address, &stored).await else {
@@ -140,11 +149,14 @@ async fn plan_change(
         true => Action::CreateThenDelete,
         false => Action::DeleteThenCreate,
     };
+    let requested = walk.options.replace.contains(address);
     let unchanged = planned.unmark_deep() == prior.unmark_deep();
     let (mut action, mut reason) = if prior.is_null() {
         (Action::Create, None)
     } else if triggered {
         (replace, Some(ActionReason::ReplaceByTriggers))
+    } else if requested {
+        (replace, Some(ActionReason::ReplaceByRequest))
     } else if unchanged && requires_replace.is_empty() {
         (Action::NoOp, None)
     } else if !requires_replace.is_empty() {
@@ -175,7 +187,7 @@ async fn plan_change(
         walk.plan_graph.dependencies.get(&declared.resource).cloned().unwrap_or_default();
     Some(ResourceInstanceChange {
         address: address.clone(),
-        previous_address: None,
+        previous_address: walk.origin(address),
         deposed: None,
         provider: declared.provider_address.clone(),
         action,

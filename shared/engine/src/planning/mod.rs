@@ -3,45 +3,67 @@
 mod data;
 mod deletion;
 mod graph;
+mod import;
 mod managed;
 mod outcome;
 mod refresh;
+mod removal;
 mod replace_triggers;
 mod resource;
+mod type_change;
 mod world;
 
-pub(crate) use data::{ReadFailure, read as read_data_source};
+pub(crate) use data::read as read_data_source;
 pub(crate) use graph::cycle_error;
+pub(crate) use import::without_configuration as imported_but_not_declared;
 pub(crate) use managed::ignored_paths;
 pub(crate) use resource::blocking;
 pub(crate) use world::read_world;
 
 use crate::changes::{Action, Changes, OutputChange};
-use crate::evaluation::{EvalContext, Named, Operation, named_values};
+use crate::evaluation::{EvalContext, Named, Operation, check, named_values};
 use crate::graph::{Walked, walk};
+use crate::moving::{Moves, moved_state};
 use crate::plan::{Plan, PlanMode, Schemas};
 use crate::state::State;
 use crate::vertex::Vertex;
 use graph::PlanGraph;
 use language::diagnostics::{Diagnostic, Diagnostics};
 pub(crate) use outcome::Outcome;
+pub(crate) use removal::Forgotten;
+pub(crate) use removal::still_declared as removed_but_declared;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ModuleInstance, ModulePath, ResourceInstance};
 use values::{Type, Value};
 
 /// How to plan.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PlanOptions {
     /// What kind of plan.
     pub mode: PlanMode,
     /// Whether to read the world first; without, the records are believed.
     pub refresh: bool,
+    /// Instances to be replaced whether or not their provider would.
+    pub replace: Vec<ResourceInstance>,
+}
+
+impl PlanOptions {
+    /// What is wrong with options together.
+    pub(crate) fn contradiction(&self) -> Option<Diagnostic> {
+        // Other modes plan neither no-ops nor updates, which alone can become replacements.
+        (self.mode != PlanMode::Normal && !self.replace.is_empty()).then(|| {
+            Diagnostic::error(
+                "Unsupported plan mode",
+                "Forcing resource instance replacement (with -replace=...) is allowed only in normal planning mode.",
+            )
+        })
+    }
 }
 
 impl Default for PlanOptions {
     fn default() -> PlanOptions {
-        PlanOptions { mode: PlanMode::Normal, refresh: true }
+        PlanOptions { mode: PlanMode::Normal, refresh: true, replace: Vec::new() }
     }
 }
 
@@ -49,7 +71,10 @@ impl Default for PlanOptions {
 pub(crate) struct PlanWalk {
     pub(crate) context: EvalContext,
     pub(crate) options: PlanOptions,
-    pub(crate) previous: Arc<State>,
+    /// The records, with moves made.
+    pub(crate) prior: Arc<State>,
+    pub(crate) moves: Moves,
+    pub(crate) forgotten: Forgotten,
     pub(crate) plan_graph: PlanGraph,
     pub(crate) outcome: Outcome,
 }
@@ -64,11 +89,20 @@ pub(crate) async fn plan(
     let started = context.plan_timestamp.unwrap_or_else(|| context.environment.clock.now());
     let variables =
         context.variables.iter().map(|(name, v)| (name.clone(), v.value.clone())).collect();
-    let (plan_graph, graph) = graph::build(&context, options.mode, &previous);
+    let mode = options.mode;
+    let moves = match context.operation {
+        Operation::Validate => Moves::default(),
+        _ => Moves::find(&context.configuration, &previous),
+    };
+    let forgotten = Forgotten::find(&context.configuration);
+    let prior = moved_state(&previous, &moves.instances);
+    let (plan_graph, graph) = graph::build(&context, mode, &prior);
     let walk_state = Arc::new(PlanWalk {
         context,
         options,
-        previous: previous.clone(),
+        prior: prior.clone(),
+        moves,
+        forgotten,
         plan_graph,
         outcome: Outcome::default(),
     });
@@ -93,21 +127,44 @@ pub(crate) async fn plan(
         false => output_changes(&walk_state),
     };
     context.environment.hook(|hook| hook.outputs(&outputs));
-    let diagnostics = context.take_diagnostics();
+    let mut diagnostics = context.take_diagnostics();
+    if !errored && !walk_state.validating() {
+        diagnostics = with_moves(&walk_state, diagnostics);
+    }
     errored |= diagnostics.has_errors();
     let found = walk_state.outcome.take();
+    if !errored {
+        diagnostics.extend(removal::warning(&found.changes));
+    }
     let plan = Plan {
-        mode: options.mode,
+        mode,
         timestamp: started.as_second(),
         variables,
         changes: Changes { resources: found.changes, outputs },
         drift: found.drift,
+        imports: found.imports,
+        checks: context.checks.take(),
         previous,
+        moves: walk_state.moves.instances.clone(),
+        prior,
         refreshed: found.refreshed,
         schemas: Schemas(found.schemas),
         complete: !errored && !context.stop.is_stopping(),
     };
     (plan, diagnostics)
+}
+
+/// Adds what is wrong with moves. Such mistakes stand alone, since they may be the cause of others.
+fn with_moves(walk: &PlanWalk, mut diagnostics: Diagnostics) -> Diagnostics {
+    let found = walk.moves.validate(&walk.context);
+    if found.has_errors() {
+        return found;
+    }
+    diagnostics.extend(found);
+    if !diagnostics.has_errors() {
+        diagnostics.extend(walk.moves.blocked());
+    }
+    diagnostics
 }
 
 async fn visit(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
@@ -140,6 +197,7 @@ pub(crate) fn named_value(context: &EvalContext, vertex: &Vertex) -> Walked {
         Vertex::Local(path, name) => named_values::local(context, path, name),
         Vertex::Output(path, name) => named_values::output(context, path, name),
         Vertex::Module(path) => named_values::module(context, path),
+        Vertex::Check(path, name) => check(context, path, name),
         _ => Walked::Done,
     }
 }
@@ -149,7 +207,7 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
     let mut changes = BTreeMap::new();
     let destroying = walk.options.mode == PlanMode::Destroy;
     for (name, output) in &root.outputs {
-        let before = walk.previous.outputs.get(name).map(|o| o.value.clone());
+        let before = walk.prior.outputs.get(name).map(|o| o.value.clone());
         if destroying {
             continue;
         }
@@ -163,7 +221,7 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
             changes.insert(name.clone(), change);
         }
     }
-    for (name, old) in &walk.previous.outputs {
+    for (name, old) in &walk.prior.outputs {
         if destroying || !root.outputs.contains_key(name) {
             changes.insert(
                 name.clone(),
@@ -199,6 +257,11 @@ impl PlanWalk {
     /// Reports a mistake in the configuration of one instance.
     pub(crate) fn fail(&self, address: &ResourceInstance, diagnostic: Diagnostic) {
         self.context.report([diagnostic.for_address(address.to_string())]);
+    }
+
+    /// The address under which an instance is recorded, where that is another one.
+    pub(crate) fn origin(&self, address: &ResourceInstance) -> Option<ResourceInstance> {
+        self.moves.origin(address).cloned()
     }
 
     pub(crate) fn validating(&self) -> bool {

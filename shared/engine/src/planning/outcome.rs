@@ -18,6 +18,7 @@ struct Inner {
     changes: BTreeMap<ChangeKey, Arc<ResourceInstanceChange>>,
     drift: BTreeMap<ResourceInstance, ResourceInstanceChange>,
     refreshed: BTreeMap<ResourceInstance, RefreshedInstance>,
+    imports: BTreeMap<ResourceInstance, Arc<str>>,
     schemas: BTreeMap<(ProviderAddress, ResourceMode, Arc<str>), Arc<Schema>>,
 }
 
@@ -26,6 +27,7 @@ pub(crate) struct Found {
     pub(crate) changes: Vec<ResourceInstanceChange>,
     pub(crate) drift: Vec<ResourceInstanceChange>,
     pub(crate) refreshed: BTreeMap<ResourceInstance, RefreshedInstance>,
+    pub(crate) imports: BTreeMap<ResourceInstance, Arc<str>>,
     pub(crate) schemas: BTreeMap<(ProviderAddress, ResourceMode, Arc<str>), Arc<Schema>>,
 }
 
@@ -50,6 +52,9 @@ impl Outcome {
     pub(crate) fn refreshed(&self, address: ResourceInstance, instance: RefreshedInstance) {
         self.inner().refreshed.insert(address, instance);
     }
+    pub(crate) fn imported(&self, address: ResourceInstance, id: Arc<str>) {
+        self.inner().imports.insert(address, id);
+    }
     pub(crate) fn schema(
         &self,
         provider: &ProviderAddress,
@@ -67,6 +72,7 @@ impl Outcome {
             changes: inner.changes.into_values().map(Arc::unwrap_or_clone).collect(),
             drift: inner.drift.into_values().collect(),
             refreshed: inner.refreshed,
+            imports: inner.imports,
             schemas: inner.schemas,
         }
     }

@@ -62,6 +62,19 @@ pub(crate) async fn refresh(
     if !walk.options.refresh || recorded.status == ObjectStatus::Incomplete {
         return Some(Refreshed { now: Some(recorded.clone()), recorded });
     }
+    read_object(walk, declared, provider, schema, address, deposed, recorded).await
+}
+
+/// Reads an object from the world.
+pub(crate) async fn read_object(
+    walk: &PlanWalk,
+    declared: Option<&Declared>,
+    provider: &dyn Provider,
+    schema: &TypedSchema,
+    address: &ResourceInstance,
+    deposed: Option<&DeposedKey>,
+    recorded: Object,
+) -> Option<Refreshed> {
     let hooks = &walk.context.environment;
     let object = HookObject { address, deposed };
     hooks.hook(|h| h.pre_refresh(&object, &recorded.value));
@@ -95,9 +108,10 @@ pub(crate) async fn refresh(
         block.map(|b| b.span),
         &shown,
     ));
-    let after = answer
-        .state
-        .mark_paths(stored.sensitive_paths.iter().map(|path| (path, values::Marks::SENSITIVE)));
+    let sensitive = recorded.value.marked_paths();
+    let sensitive = sensitive.iter().filter(|(_, marks)| marks.is_sensitive());
+    let after =
+        answer.state.mark_paths(sensitive.map(|(path, _)| (path, values::Marks::SENSITIVE)));
     let after = mark_by_schema(schema, &after);
     hooks.hook(|h| h.post_refresh(&object, &recorded.value, &after));
     let now = (!after.is_null()).then(|| Object {
@@ -120,12 +134,17 @@ pub(crate) fn note_drift(
     let before = &refreshed.recorded.value;
     let (action, after) = match &refreshed.now {
         None => (Action::Delete, schema.null()),
-        Some(now) if now.value.unmark_deep() == before.unmark_deep() => return,
+        Some(now) if now.value.unmark_deep() == before.unmark_deep() => {
+            if walk.origin(address).is_none() {
+                return;
+            }
+            (Action::NoOp, now.value.clone())
+        }
         Some(now) => (Action::Update, now.value.clone()),
     };
     walk.outcome.drifted(ResourceInstanceChange {
         address: address.clone(),
-        previous_address: None,
+        previous_address: walk.origin(address),
         deposed: None,
         provider: provider.clone(),
         action,

@@ -1,6 +1,7 @@
 //! Planning one resource: its expansion, each of its instances, and what is recorded but not wanted
 //! any more.
 
+use super::import::{self, ImportedObjects};
 use super::{PlanWalk, data, deletion, managed, refresh};
 use crate::changes::ActionReason;
 use crate::evaluation::{EvalContext, Expansion, RepetitionData, evaluate_expansion};
@@ -57,11 +58,17 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         }
         walk.context.working.set_expansion(absolute, expansion);
     }
+    warn_of_incomplete_requests(&walk, &resource, &wanted);
+    let Some(imports) = import::targets(&walk, &resource).await else { return Walked::Failed };
+    let undeclared: Vec<ResourceInstance> =
+        imports.keys().filter(|address| ok && !is_wanted(&walk, address)).cloned().collect();
+    import::report_undeclared(&walk, &undeclared);
+    ok &= undeclared.is_empty();
     if ok {
         if walk.validating() {
             ok = validate_instances(&walk, &declared, wanted).await;
         } else {
-            ok = plan_instances(&walk, &declared, wanted).await;
+            ok = plan_instances(&walk, &declared, wanted, imports).await;
             let gone = recorded.into_iter().filter(|a| !is_wanted(&walk, a)).collect();
             ok &= delete_all(&walk, gone, Some(&declared)).await == Walked::Done;
         }
@@ -73,6 +80,40 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         walk.context.working.finish_resource(&resource.resource.absolute(module));
     }
     Walked::Done
+}
+
+/// `-replace` names instances: an address without the key that the resource's instances have
+/// matches none of them.
+fn warn_of_incomplete_requests(
+    walk: &PlanWalk,
+    resource: &ConfigResource,
+    wanted: &[(ResourceInstance, RepetitionData)],
+) {
+    if matches!(wanted, [(only, _)] if only.key == InstanceKey::None) {
+        return;
+    }
+    let requests = walk.options.replace.iter();
+    for request in requests.filter(|r| r.key == InstanceKey::None && r.config() == *resource) {
+        let options: String = wanted
+            .iter()
+            .map(|(address, _)| format!("\n  -replace={:?}", address.to_string()))
+            .collect();
+        let why = match wanted {
+            [] => "this resource doesn't have any instances.".to_owned(),
+            [_] => format!(
+                "it lacks an instance key.\n\nTo force replacement of the single declared instance, use the following option instead:{options}"
+            ),
+            _ => format!(
+                "it lacks an instance key.\n\nTo force replacement of particular instances, use one or more of the following options instead:{options}"
+            ),
+        };
+        walk.context.report([Diagnostic::warning(
+            "Incompletely-matched force-replace resource instance",
+            format!(
+                "Your force-replace request for {request} doesn't match any resource instances because {why}"
+            ),
+        )]);
+    }
 }
 
 fn is_wanted(walk: &PlanWalk, address: &ResourceInstance) -> bool {
@@ -180,22 +221,26 @@ async fn plan_instances(
     walk: &Arc<PlanWalk>,
     declared: &Arc<Declared>,
     wanted: Vec<(ResourceInstance, RepetitionData)>,
+    imports: ImportedObjects,
 ) -> bool {
     let mut ok = true;
+    let imports = Arc::new(imports);
     let mut wanted = wanted.into_iter();
     let mut running = FuturesUnordered::new();
     let limit = walk.context.environment.parallelism.max(1);
     loop {
         while running.len() < limit {
             let Some((address, data)) = wanted.next() else { break };
-            let (walk, declared) = (walk.clone(), declared.clone());
+            let (walk, declared, imports) = (walk.clone(), declared.clone(), imports.clone());
             running.push(async move {
                 let Some(_permit) = walk.context.permit().await else { return false };
                 if walk.context.stop.is_stopping() {
                     return false;
                 }
                 match declared.resource.resource.mode {
-                    ResourceMode::Managed => managed::plan(&walk, &declared, &address, &data).await,
+                    ResourceMode::Managed => {
+                        managed::plan(&walk, &declared, &address, &data, &imports).await
+                    }
                     _ => data::plan(&walk, &declared, &address, &data).await,
                 }
             });
@@ -229,10 +274,13 @@ fn reason_for_deletion(walk: &PlanWalk, address: &ResourceInstance) -> Option<Ac
     if walk.options.mode == PlanMode::Destroy {
         return None;
     }
-    let configuration = &walk.context.configuration;
-    let module_gone = configuration.get(&address.module.path()).is_none()
-        || !walk.context.working.has_module(&address.module);
-    if module_gone {
+    if walk.context.configuration.resource(&address.config()).is_none() {
+        return Some(match walk.moves.origin(address) {
+            Some(_) => ActionReason::DeleteBecauseNoMoveTarget,
+            None => ActionReason::DeleteBecauseNoResourceConfig,
+        });
+    }
+    if !walk.context.working.has_module(&address.module) {
         return Some(ActionReason::DeleteBecauseNoModule);
     }
     let Some(expansion) = walk.context.working.expansion(&address.containing()) else {

@@ -1,10 +1,11 @@
 //! Reading instances again, to compare the world with what a plan rests on.
 
 use super::graph;
-use super::refresh::refresh;
-use super::{Outcome, PlanOptions, PlanWalk, data, named_value};
+use super::refresh::{read_object, refresh};
+use super::{Forgotten, Outcome, PlanOptions, PlanWalk, data, named_value};
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
+use crate::moving::Moves;
 use crate::object_codec::resource_schema;
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
 use crate::vertex::Vertex;
@@ -21,8 +22,8 @@ pub(crate) async fn read_world(
     plan: &Plan,
     addresses: &BTreeSet<ResourceInstance>,
 ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
-    let options = PlanOptions { mode: PlanMode::RefreshOnly, refresh: true };
-    let (plan_graph, graph) = graph::build(&context, options.mode, &plan.previous);
+    let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
+    let (plan_graph, graph) = graph::build(&context, options.mode, &plan.prior);
     let providers: BTreeSet<&ProviderConfigAddress> = addresses
         .iter()
         .filter_map(|address| plan.refreshed.get(address))
@@ -35,7 +36,9 @@ pub(crate) async fn read_world(
     let shared = Arc::new(PlanWalk {
         context,
         options,
-        previous: plan.previous.clone(),
+        prior: plan.prior.clone(),
+        moves: Moves::default(),
+        forgotten: Forgotten::default(),
         plan_graph,
         outcome: Outcome::default(),
     });
@@ -96,7 +99,19 @@ async fn read(
         instance.current = Some(crate::object::Object { value, ..object.clone() });
         return Some(instance);
     }
-    let recorded = plan.previous.instances.get(address)?;
+    let origin = plan.moves.get(address);
+    let converted = origin.is_some_and(|origin| origin.resource.ty != address.resource.ty);
+    if converted || plan.imports.contains_key(address) {
+        // No record has the object in this form: what planning found is read again.
+        if let Some(object) = &planned.current {
+            let object = object.clone();
+            let found =
+                read_object(shared, None, &*provider, schema, address, None, object).await?;
+            instance.current = found.now;
+        }
+        return Some(instance);
+    }
+    let recorded = plan.prior.instances.get(address)?;
     if let Some(stored) = &recorded.current {
         let found = refresh(shared, None, &*provider, schema, address, None, stored).await?;
         instance.current = found.now;

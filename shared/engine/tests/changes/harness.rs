@@ -153,6 +153,16 @@ impl TestEstate {
         variables: &[(&str, Value)],
         mode: PlanMode,
     ) -> (Arc<Configuration>, Plan, Diagnostics) {
+        let options = PlanOptions { mode, ..PlanOptions::default() };
+        self.plan_with(files, variables, options).await
+    }
+
+    pub(crate) async fn plan_with(
+        &self,
+        files: &[(&str, &str)],
+        variables: &[(&str, Value)],
+        options: PlanOptions,
+    ) -> (Arc<Configuration>, Plan, Diagnostics) {
         let memory = memory(files);
         let sources = Arc::new(Sources::new());
         let (configuration, mut diagnostics) =
@@ -165,7 +175,6 @@ impl TestEstate {
                 (Arc::from(*name), value)
             })
             .collect();
-        let options = PlanOptions { mode, refresh: true };
         let context = self.context(memory);
         let (plan, found) =
             context.plan(&configuration, given, Arc::new(self.state()), options).await;

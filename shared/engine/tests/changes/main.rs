@@ -1,7 +1,12 @@
 //! What is planned and applied, in the engine's own terms.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod checks;
 mod harness;
+mod importing;
+mod moving;
+mod removing;
+mod replacing;
 
 use engine::plan::PlanMode;
 use harness::{TestEstate, actions};

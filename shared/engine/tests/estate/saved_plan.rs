@@ -198,7 +198,11 @@ pub(crate) fn plan() -> SavedPlan {
                 Value::dynamic_null(),
                 Value::number(1_i64),
             )],
+            prior: Arc::new(previous.clone()),
             previous: Arc::new(previous),
+            moves: Arc::default(),
+            imports: Default::default(),
+            checks: Default::default(),
             refreshed: [
                 (address("test_thing.a"), read),
                 (address("test_thing.b"), refreshed(Some(thing(&[])))),

@@ -45,17 +45,16 @@ pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
                 refuse("provisioners", provisioner.span);
             }
         }
-        for check in module.checks.values() {
-            refuse("check blocks", check.span);
-        }
-        for moved in &module.moved {
-            refuse("moved blocks", moved.span);
-        }
         for removed in &module.removed {
-            refuse("removed blocks", removed.span);
+            for provisioner in &removed.provisioners {
+                refuse("provisioners", provisioner.span);
+            }
         }
-        for import in &module.imports {
-            refuse("import blocks", import.span);
+        for import in module.imports.iter().filter(|import| import.provider.is_some()) {
+            refuse(
+                "providers of import blocks, which are for generated configuration",
+                import.span,
+            );
         }
         for meta in module.settings.provider_metas.values() {
             refuse("provider_meta blocks", meta.span);

@@ -6,7 +6,9 @@ mod state;
 mod value;
 
 use super::{Bundle, LockedProvider, PlanOptions, SavedPlan, SavedPlanError, SetMember};
+use crate::checks::{CheckResult, CheckStatus};
 use crate::identifiers::PlanId;
+use crate::moving::moved_state;
 use crate::plan::{Plan, PlanMode};
 use crate::record::body::SharedAddresses;
 use crate::record::key::EstateName;
@@ -22,7 +24,7 @@ use state::{RefreshedForm, StateForm};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use value::{PathForm, ValueForm};
-use values::address::{ProviderAddress, ResourceInstance, ResourceMode};
+use values::address::{ModuleInstance, ProviderAddress, ResourceInstance, ResourceMode};
 
 fn damaged(what: &str) -> SavedPlanError {
     SavedPlanError::Damaged { problem: format!("{what} cannot be read") }
@@ -58,6 +60,14 @@ struct MemberForm {
 }
 
 #[derive(Serialize, Deserialize)]
+struct CheckForm {
+    module: String,
+    name: Arc<str>,
+    status: CheckStatus,
+    problems: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
 pub(super) struct PlanForm {
     id: PlanId,
     created: i64,
@@ -81,6 +91,9 @@ pub(super) struct PlanForm {
     output_changes: BTreeMap<Arc<str>, OutputChangeForm>,
     drift: Vec<ChangeForm>,
     previous: StateForm,
+    moves: BTreeMap<String, String>,
+    imports: BTreeMap<String, Arc<str>>,
+    checks: Vec<CheckForm>,
     refreshed: BTreeMap<String, RefreshedForm>,
     schemas: Vec<(String, ResourceModeForm, Arc<str>, SchemaForm)>,
     complete: bool,
@@ -172,6 +185,18 @@ impl PlanForm {
             output_changes: outputs.collect::<Result<_, _>>()?,
             drift: plan.drift.iter().map(ChangeForm::from_change).collect::<Result<_, _>>()?,
             previous: StateForm::from_state(&plan.previous)?,
+            moves: plan.moves.iter().map(|(now, was)| (now.to_string(), was.to_string())).collect(),
+            imports: plan.imports.iter().map(|(a, id)| (a.to_string(), id.clone())).collect(),
+            checks: plan
+                .checks
+                .iter()
+                .map(|((module, name), result)| CheckForm {
+                    module: module.to_string(),
+                    name: name.clone(),
+                    status: result.status,
+                    problems: result.problems.clone(),
+                })
+                .collect(),
             refreshed: refreshed.collect::<Result<_, _>>()?,
             schemas: schemas.collect(),
             complete: plan.complete,
@@ -228,6 +253,26 @@ impl PlanForm {
         for (address, form) in self.refreshed {
             refreshed.insert(instance(&address)?, form.into_refreshed(&mut shared)?);
         }
+        let imports = self
+            .imports
+            .into_iter()
+            .map(|(address, id)| Ok::<_, SavedPlanError>((instance(&address)?, id)));
+        let imports = imports.collect::<Result<_, _>>()?;
+        let checks = self.checks.into_iter().map(|form| {
+            let module = match form.module.as_str() {
+                "" => ModuleInstance::root(),
+                text => text.parse().map_err(|_| damaged("the address of a module"))?,
+            };
+            let result = CheckResult { status: form.status, problems: form.problems };
+            Ok::<_, SavedPlanError>(((module, form.name), result))
+        });
+        let checks = checks.collect::<Result<_, _>>()?;
+        let moves = self
+            .moves
+            .into_iter()
+            .map(|(now, was)| Ok::<_, SavedPlanError>((instance(&now)?, instance(&was)?)));
+        let moves = Arc::new(moves.collect::<Result<_, _>>()?);
+        let previous = Arc::new(self.previous.into_state(&mut shared)?);
         let plan = Plan {
             mode: match self.mode {
                 ModeForm::Normal => PlanMode::Normal,
@@ -241,7 +286,11 @@ impl PlanForm {
                 outputs: outputs.collect::<Result<_, _>>()?,
             },
             drift,
-            previous: Arc::new(self.previous.into_state(&mut shared)?),
+            prior: moved_state(&previous, &moves),
+            previous,
+            moves,
+            imports,
+            checks,
             refreshed,
             schemas: crate::plan::Schemas(schemas.collect::<Result<_, _>>()?),
             complete: self.complete,

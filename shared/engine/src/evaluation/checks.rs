@@ -1,0 +1,73 @@
+//! `check` blocks: assertions that warn, and data sources that may fail.
+
+use super::{EvalContext, Operation, RepetitionData};
+use crate::checks::CheckStatus;
+use crate::graph::Walked;
+use language::diagnostics::Diagnostic;
+use language::module::{Check, CheckRule};
+use language::variables::{RuleOutcome, RuleWords, evaluate_rule};
+use std::sync::Arc;
+use values::address::{ModuleInstance, ModulePath};
+
+/// Evaluates the assertions of a block in every instance of its module. Whatever they come to,
+/// nothing waits for them.
+pub(crate) fn check(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -> Walked {
+    let Some(check) = context.node(path).and_then(|node| node.module.checks.get(name)) else {
+        return Walked::Failed;
+    };
+    for module in context.working.module_instances(path).iter() {
+        if !context.checks.has_failed(module, name) {
+            for rule in &check.asserts {
+                assert(context, module, check, rule);
+            }
+        }
+    }
+    Walked::Done
+}
+
+fn assert(context: &EvalContext, module: &ModuleInstance, check: &Check, rule: &CheckRule) {
+    let data = RepetitionData::default();
+    let validating = context.operation == Operation::Validate;
+    let outcome = context.evaluate(module, &data, None, |evaluation| {
+        let outcome = evaluate_rule(evaluation, rule, RuleWords::Condition);
+        let (summary, detail) = match &outcome {
+            RuleOutcome::Fail(message) => ("Check block assertion failed", message.as_str()),
+            RuleOutcome::Unknown => (
+                "Check block assertion known after apply",
+                "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
+            ),
+            RuleOutcome::Pass | RuleOutcome::Error => return outcome,
+        };
+        if !validating && !evaluation.diagnostics.has_errors() {
+            let values = evaluation.describe(&rule.condition, None);
+            evaluation.diagnostics.push(
+                Diagnostic::warning(summary, detail).at(rule.condition.span).with_values(values),
+            );
+        }
+        outcome
+    });
+    let (status, problem) = match outcome {
+        Some(RuleOutcome::Pass) => (CheckStatus::Pass, None),
+        Some(RuleOutcome::Unknown) => (CheckStatus::Unknown, None),
+        Some(RuleOutcome::Fail(message)) => (CheckStatus::Fail, Some(message)),
+        Some(RuleOutcome::Error) | None => (CheckStatus::Error, None),
+    };
+    context.checks.add(module, &check.name, status, problem);
+}
+
+/// Reports why a data source inside a check block could not be read: the block fails, and nothing
+/// else does.
+pub(crate) fn report_unread_data(
+    context: &EvalContext,
+    module: &ModuleInstance,
+    check: &Arc<str>,
+    diagnostics: impl IntoIterator<Item = Diagnostic>,
+) {
+    context.report(diagnostics.into_iter().map(|diagnostic| {
+        if diagnostic.is_error() {
+            let problem = format!("{}: {}", diagnostic.summary, diagnostic.detail);
+            context.checks.add(module, check, CheckStatus::Fail, Some(problem));
+        }
+        diagnostic.as_warning()
+    }));
+}

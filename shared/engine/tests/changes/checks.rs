@@ -1,0 +1,133 @@
+//! `check` blocks warn, and stop nothing.
+
+use crate::harness::{TestEstate, actions};
+use engine::checks::{CheckResults, CheckStatus};
+use engine::plan::PlanMode;
+use language::diagnostics::Diagnostics;
+
+fn statuses(results: &CheckResults) -> Vec<(String, CheckStatus)> {
+    results
+        .iter()
+        .map(|((module, name), result)| match module.is_root() {
+            true => (name.to_string(), result.status),
+            false => (format!("{module}.{name}"), result.status),
+        })
+        .collect()
+}
+
+fn warnings(diagnostics: &Diagnostics) -> Vec<&str> {
+    assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+    diagnostics.iter().map(|d| d.summary.as_str()).collect()
+}
+
+const TEXT: &str = r#"
+    resource "terraform_data" "a" { input = 5 }
+    check "later" {
+      assert {
+        condition     = terraform_data.a.output == 6
+        error_message = "it is ${terraform_data.a.output}"
+      }
+    }
+    check "now" {
+      assert {
+        condition     = terraform_data.a.input == 5
+        error_message = "never said"
+      }
+    }
+"#;
+
+#[tokio::test]
+async fn what_is_unknown_while_planning_is_checked_after_apply() {
+    let estate = TestEstate::new();
+    let files = [("main.tf", TEXT)];
+    let (_, plan, diagnostics) = estate.plan_in(&files, &[], PlanMode::Normal).await;
+    assert_eq!(warnings(&diagnostics), ["Check block assertion known after apply"]);
+    assert_eq!(
+        statuses(&plan.checks),
+        [("later".into(), CheckStatus::Unknown), ("now".into(), CheckStatus::Pass)]
+    );
+    let (_, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
+    assert_eq!(warnings(&diagnostics), ["Check block assertion failed"]);
+    assert!(applied.complete);
+    let failed = applied.checks.values().find(|r| r.status == CheckStatus::Fail).unwrap();
+    assert_eq!(failed.problems, ["it is 5"]);
+    assert!(estate.plan(TEXT).await.changes.is_empty());
+}
+
+#[tokio::test]
+async fn an_assertion_that_cannot_be_evaluated_is_an_error() {
+    let estate = TestEstate::new();
+    let text = r#"
+        variable "list" { default = ["x"] }
+        check "c" {
+          assert {
+            condition     = var.list[3] == "x"
+            error_message = "never said"
+          }
+        }
+    "#;
+    let (_, plan, diagnostics) = estate.plan_in(&[("main.tf", text)], &[], PlanMode::Normal).await;
+    assert_eq!(diagnostics.iter().filter(|d| d.is_error()).count(), 1);
+    assert_eq!(statuses(&plan.checks), [("c".into(), CheckStatus::Error)]);
+}
+
+#[tokio::test]
+async fn a_data_source_that_cannot_be_read_fails_its_check_alone() {
+    let estate = TestEstate::new();
+    let text = r#"
+        resource "terraform_data" "a" {}
+        check "c" {
+          data "terraform_remote_state" "s" {
+            backend = "local"
+            config  = { path = "nowhere" }
+          }
+          assert {
+            condition     = data.terraform_remote_state.s.outputs.x == "y"
+            error_message = "never said"
+          }
+        }
+    "#;
+    let files = [("main.tf", text)];
+    let (plan, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
+    assert_eq!(
+        actions(&plan),
+        [
+            "terraform_data.a Create",
+            "data.terraform_remote_state.s Read (read_because_check_nested)"
+        ]
+    );
+    assert_eq!(statuses(&plan.checks), [("c".into(), CheckStatus::Fail)]);
+    assert_eq!(warnings(&diagnostics).len(), 1);
+    assert_eq!(applied.summary.add, 1);
+    assert_eq!(statuses(&applied.checks), [("c".into(), CheckStatus::Fail)]);
+}
+
+#[tokio::test]
+async fn modules_are_checked_instance_by_instance() {
+    let estate = TestEstate::new();
+    let root = r#"
+        module "m" {
+          source = "./m"
+          count  = 2
+          n      = count.index
+        }
+    "#;
+    let child = r#"
+        variable "n" {}
+        check "first" {
+          assert {
+            condition     = var.n == 0
+            error_message = "not the first"
+          }
+        }
+    "#;
+    let files = [("main.tf", root), ("m/main.tf", child)];
+    let (_, plan, _) = estate.plan_in(&files, &[], PlanMode::Normal).await;
+    assert_eq!(
+        statuses(&plan.checks),
+        [
+            ("module.m[0].first".into(), CheckStatus::Pass),
+            ("module.m[1].first".into(), CheckStatus::Fail)
+        ]
+    );
+}
