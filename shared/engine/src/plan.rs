@@ -38,6 +38,8 @@ pub struct Plan {
     pub drift: Vec<ResourceInstanceChange>,
     /// The records as they were when planning began.
     pub previous: Arc<State>,
+    /// Whether only some resources were planned.
+    pub targeted: bool,
     /// Recorded instances that have another address in the configuration.
     pub moves: Arc<MovedInstances>,
     /// The same records under their new addresses: what the changes start from.
@@ -75,6 +77,7 @@ impl Plan {
             drift: Vec::new(),
             prior: previous.clone(),
             previous,
+            targeted: false,
             moves: Arc::default(),
             imports: BTreeMap::new(),
             checks: CheckResults::new(),

@@ -57,7 +57,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
     let reading = first_reading(workplace, &source, new_estate).await?;
     let configuration = &source.configuration;
     let recorded_options = saved_plan::PlanOptions {
-        targets: Vec::new(),
+        targets: options.targets.iter().map(ToString::to_string).collect(),
         replace: options.replace.iter().map(ToString::to_string).collect(),
         skip_refresh: !options.refresh,
     };

@@ -50,7 +50,7 @@ impl<'a> PlanView<'a> {
         let import =
             |id: &std::sync::Arc<str>| Import { id: Some(id.to_string()), ..Import::default() };
         let imports = plan.imports.iter().map(|(address, id)| (address.clone(), import(id)));
-        PlanView { plan, relevant: None, imports: imports.collect(), targeted: false }
+        PlanView { plan, relevant: None, imports: imports.collect(), targeted: plan.targeted }
     }
 
     /// Whether applying would change anything.

@@ -30,6 +30,7 @@ const OPERATION: &str = "\
   -replace=ADDRESS       Replace this instance. May be given often.
   -refresh=false         Believe the records, and do not read the world first.
   -refresh-only          Only bring the records up to the world.
+  -target=ADDRESS        Plan this alone, with what it depends on. May be given often.
   -var 'NAME=VALUE'      Set a root variable. May be given often.
   -var-file=FILE         Set root variables from a file. May be given often.
 ";

@@ -6,7 +6,7 @@ use crate::prompt::{Input, Terminal};
 use crate::reporter::Voice;
 use crate::session::{Failure, PARALLELISM, Session};
 use crate::variables;
-use engine::PlanOptions;
+use engine::{PlanOptions, Target};
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
 use engine::verdict::{Outcome, Verdict};
@@ -34,9 +34,9 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag::Value("var-file"),
     Flag::Value("parallelism"),
     Flag::Value("replace"),
+    Flag::Value("target"),
     Flag::Ignored("lock"),
     Flag::IgnoredValue("lock-timeout"),
-    Flag::Unsupported("target"),
     Flag::Unsupported("generate-config-out"),
     Flag::Unsupported("allow-deferral"),
     Flag::Unsupported("state"),
@@ -86,7 +86,7 @@ impl Operation {
         };
         let json = matches!(session.reporter.voice, Voice::Json(_));
         Ok(Operation {
-            options: PlanOptions { mode, refresh, replace: replaced(flags)? },
+            options: PlanOptions { mode, refresh, replace: replaced(flags)?, targets: targets(flags)? },
             new_estate,
             parallelism,
             variables: variables::arguments(flags),
@@ -111,6 +111,16 @@ fn replaced(flags: &Flags) -> Result<Vec<ResourceInstance>, UsageError> {
         }
     });
     addresses.collect()
+}
+
+/// What `-target` names.
+fn targets(flags: &Flags) -> Result<Vec<Target>, UsageError> {
+    let targets = flags.all(&["target"]).map(|(_, text)| {
+        text.parse().map_err(|e: AddressError| {
+            UsageError::other(&format!("Invalid target {text:?}"), format!("{}.", e.reason))
+        })
+    });
+    targets.collect()
 }
 
 /// A plan that was made, with all that is needed to apply it.

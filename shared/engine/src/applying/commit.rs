@@ -26,6 +26,11 @@ pub(crate) async fn commit(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>
 fn outputs(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
     let root = &walk.context.configuration.root.module;
     let mut outputs = BTreeMap::new();
+    if walk.plan.targeted {
+        // Outputs that were not planned are as they were.
+        let recorded = walk.plan.previous.outputs.iter();
+        outputs.extend(recorded.map(|(name, output)| (name.clone(), output.value.clone())));
+    }
     if walk.plan.mode == PlanMode::Destroy {
         // What could not be deleted may still be looked up by its outputs.
         return match walk.context.stop.is_stopping() {
@@ -41,17 +46,19 @@ fn outputs(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
             Some(value) if !value.is_null() => {
                 outputs.insert(name.clone(), value);
             }
-            _ => {}
+            _ => {
+                outputs.remove(name);
+            }
         }
     }
     Some(outputs)
 }
 
 async fn write_refreshed(walk: &ApplyWalk) {
-    let recorded_data =
-        walk.plan.prior.instances.keys().filter(|a| {
-            a.resource.mode == ResourceMode::Data && !walk.plan.refreshed.contains_key(a)
-        });
+    let recorded_data = walk.plan.prior.instances.keys().filter(|a| {
+        let read = walk.plan.targeted || walk.plan.refreshed.contains_key(a);
+        a.resource.mode == ResourceMode::Data && !read
+    });
     // A data source that nothing reads any more leaves nothing behind in the world.
     for address in recorded_data {
         if !walk.records.is_touched(address) {

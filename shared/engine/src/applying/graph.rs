@@ -96,8 +96,12 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan) -> ApplyGraph {
         .ids()
         .filter(|id| match graph.vertex(*id) {
             Vertex::Change(_) | Vertex::Destroy(..) => true,
-            Vertex::Output(module, _) => module.is_root() && !destroying,
-            Vertex::Check(..) => !destroying,
+            // A plan of some resources says nothing about the outputs of others.
+            Vertex::Output(module, name) => {
+                let planned = !plan.targeted || plan.changes.outputs.contains_key(name);
+                module.is_root() && !destroying && planned
+            }
+            Vertex::Check(..) => !destroying && !plan.targeted,
             _ => false,
         })
         .collect();

@@ -18,7 +18,7 @@ use crate::planning::{blocking, cycle_error, named_value};
 use crate::recorder::Recorder;
 use crate::vertex::Vertex;
 use instance_records::InstanceRecords;
-use language::diagnostics::Diagnostics;
+use language::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use values::Value;
@@ -145,11 +145,22 @@ pub(crate) async fn apply(
         walk_state.context.report(cycles.iter().map(|cycle| cycle_error(&graph, cycle)));
     }
     let outputs = commit::commit(&walk_state).await;
-    let diagnostics = walk_state.context.take_diagnostics();
+    let mut diagnostics = walk_state.context.take_diagnostics();
+    if walk_state.plan.targeted {
+        diagnostics.push(incomplete());
+    }
     let summary = *walk_state.summary.lock().unwrap_or_else(PoisonError::into_inner);
     let complete = !diagnostics.has_errors() && !walk_state.context.stop.is_stopping();
     let checks = walk_state.context.checks.take();
     (Applied { summary, outputs, checks, complete }, diagnostics)
+}
+
+/// That more may be left to do.
+fn incomplete() -> Diagnostic {
+    Diagnostic::warning(
+        "Applied changes may be incomplete",
+        "The plan was created with the -target option in effect, so some changes requested in the configuration may have been ignored and the output values may not be fully updated. Run the following command to verify that no other changes are pending:\n    plumb plan\n\nNote that the -target option is not suitable for routine use, and is provided only for exceptional situations such as recovering from errors or mistakes, or when Plumbline specifically suggests to use it as part of an error message.",
+    )
 }
 
 async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {

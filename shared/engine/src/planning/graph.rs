@@ -1,5 +1,6 @@
 //! The graph of a planning walk.
 
+use super::targeting::{Target, Targeting};
 use crate::evaluation::{EvalContext, Operation};
 use crate::graph::{Graph, VertexId};
 use crate::plan::PlanMode;
@@ -21,11 +22,14 @@ pub(crate) struct PlanGraph {
     pub(crate) create_before_destroy: HashSet<ConfigResource>,
     /// For data sources with `depends_on`: the managed resources that must not be about to change.
     pub(crate) data_depends_on: HashMap<ConfigResource, BTreeSet<ConfigResource>>,
+    /// What alone is planned.
+    pub(crate) targeting: Targeting,
 }
 
 pub(crate) fn build(
     context: &EvalContext,
     mode: PlanMode,
+    targets: &[Target],
     previous: &State,
 ) -> (PlanGraph, Graph<Vertex>) {
     let configuration = &*context.configuration;
@@ -95,7 +99,18 @@ pub(crate) fn build(
         .collect();
     let create_before_destroy = create_before_destroy(context, &graph, &declared);
     let data_depends_on = data_depends_on(context, &mut graph, &declared);
-    let plan_graph = PlanGraph { recorded, dependencies, create_before_destroy, data_depends_on };
+    let mut plan_graph = PlanGraph {
+        recorded,
+        dependencies,
+        create_before_destroy,
+        data_depends_on,
+        targeting: Targeting::default(),
+    };
+    if !targets.is_empty() {
+        let (targeting, keep) = Targeting::select(targets, &graph, mode, previous);
+        plan_graph.targeting = targeting;
+        return (plan_graph, graph.retain(&keep));
+    }
     let graph = match destroying && context.operation == Operation::Plan {
         true => {
             let deleting = resources.into_iter().filter(|id| match graph.vertex(*id) {

@@ -10,6 +10,7 @@ mod refresh;
 mod removal;
 mod replace_triggers;
 mod resource;
+mod targeting;
 mod type_change;
 mod world;
 
@@ -18,6 +19,7 @@ pub(crate) use graph::cycle_error;
 pub(crate) use import::without_configuration as imported_but_not_declared;
 pub(crate) use managed::ignored_paths;
 pub(crate) use resource::blocking;
+pub use targeting::Target;
 pub(crate) use world::read_world;
 
 use crate::changes::{Action, Changes, OutputChange};
@@ -46,6 +48,8 @@ pub struct PlanOptions {
     pub refresh: bool,
     /// Instances to be replaced whether or not their provider would.
     pub replace: Vec<ResourceInstance>,
+    /// What alone is planned, with what it depends on; empty for everything.
+    pub targets: Vec<Target>,
 }
 
 impl PlanOptions {
@@ -63,7 +67,12 @@ impl PlanOptions {
 
 impl Default for PlanOptions {
     fn default() -> PlanOptions {
-        PlanOptions { mode: PlanMode::Normal, refresh: true, replace: Vec::new() }
+        PlanOptions {
+            mode: PlanMode::Normal,
+            refresh: true,
+            replace: Vec::new(),
+            targets: Vec::new(),
+        }
     }
 }
 
@@ -96,7 +105,7 @@ pub(crate) async fn plan(
     };
     let forgotten = Forgotten::find(&context.configuration);
     let prior = moved_state(&previous, &moves.instances);
-    let (plan_graph, graph) = graph::build(&context, mode, &prior);
+    let (plan_graph, graph) = graph::build(&context, mode, &options.targets, &prior);
     let walk_state = Arc::new(PlanWalk {
         context,
         options,
@@ -106,9 +115,17 @@ pub(crate) async fn plan(
         plan_graph,
         outcome: Outcome::default(),
     });
+    let targets = &walk_state.options.targets;
+    let targeted = !targets.is_empty();
+    if targeted {
+        walk_state.context.report([targeting::warning()]);
+    }
+    let excluded = targeting::moves_excluded(targets, &walk_state.moves.instances);
     let cycles = graph.cycles();
-    let mut errored = !cycles.is_empty();
-    if cycles.is_empty() {
+    let mut errored = !cycles.is_empty() || excluded.is_some();
+    if let Some(excluded) = excluded {
+        walk_state.context.report([excluded]);
+    } else if cycles.is_empty() {
         walk(
             &graph,
             |vertex| {
@@ -145,6 +162,7 @@ pub(crate) async fn plan(
         imports: found.imports,
         checks: context.checks.take(),
         previous,
+        targeted,
         moves: walk_state.moves.instances.clone(),
         prior,
         refreshed: found.refreshed,
@@ -221,7 +239,9 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
             changes.insert(name.clone(), change);
         }
     }
-    for (name, old) in &walk.prior.outputs {
+    // What is not planned is not deleted.
+    let recorded = walk.prior.outputs.iter().filter(|_| walk.options.targets.is_empty());
+    for (name, old) in recorded {
         if destroying || !root.outputs.contains_key(name) {
             changes.insert(
                 name.clone(),

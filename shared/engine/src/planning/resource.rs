@@ -6,8 +6,8 @@ use super::{PlanWalk, data, deletion, managed, refresh};
 use crate::changes::ActionReason;
 use crate::evaluation::{EvalContext, Expansion, RepetitionData, evaluate_expansion};
 use crate::graph::Walked;
-use crate::object_codec::{mark_by_schema, resource_schema};
-use crate::plan::PlanMode;
+use crate::object_codec::{decode, mark_by_schema, resource_schema};
+use crate::plan::{PlanMode, RefreshedInstance};
 use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
@@ -36,7 +36,10 @@ impl Declared {
 }
 
 pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walked {
+    let targeting = &walk.plan_graph.targeting;
     let recorded = walk.plan_graph.recorded.get(&resource).cloned().unwrap_or_default();
+    let (recorded, left_alone): (Vec<_>, Vec<_>) =
+        recorded.into_iter().partition(|address| targeting.includes(address));
     let Some(declared) = walk.context.configuration.resource(&resource) else {
         return delete_all(&walk, recorded, None).await;
     };
@@ -64,6 +67,7 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         imports.keys().filter(|address| ok && !is_wanted(&walk, address)).cloned().collect();
     import::report_undeclared(&walk, &undeclared);
     ok &= undeclared.is_empty();
+    wanted.retain(|(address, _)| targeting.includes(address));
     if ok {
         if walk.validating() {
             ok = validate_instances(&walk, &declared, wanted).await;
@@ -71,6 +75,7 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
             ok = plan_instances(&walk, &declared, wanted, imports).await;
             let gone = recorded.into_iter().filter(|a| !is_wanted(&walk, a)).collect();
             ok &= delete_all(&walk, gone, Some(&declared)).await == Walked::Done;
+            ok &= keep_recorded(&walk, &declared, &left_alone).await;
         }
     }
     if !ok {
@@ -80,6 +85,48 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         walk.context.working.finish_resource(&resource.resource.absolute(module));
     }
     Walked::Done
+}
+
+/// Instances that are not planned are for others what their records say, while applying too.
+async fn keep_recorded(
+    walk: &PlanWalk,
+    declared: &Declared,
+    addresses: &[ResourceInstance],
+) -> bool {
+    for address in addresses {
+        let Some(recorded) = walk.prior.instances.get(address) else { continue };
+        let mut kept = RefreshedInstance {
+            provider: declared.provider_address.clone(),
+            current: None,
+            deposed: Default::default(),
+        };
+        let current = recorded.current.iter().map(|object| (None, object));
+        let deposed = recorded.deposed.iter().map(|(key, object)| (Some(key), object));
+        for (key, stored) in current.chain(deposed) {
+            let decoded = decode(&*declared.provider, &declared.schema, address, stored).await;
+            let object = match decoded {
+                Ok((object, warnings)) => {
+                    walk.context.report(warnings);
+                    object
+                }
+                Err(errors) => {
+                    walk.context.report(errors);
+                    return false;
+                }
+            };
+            match key {
+                Some(key) => {
+                    kept.deposed.insert(key.clone(), object);
+                }
+                None => {
+                    walk.context.working.set_instance(address, object.value.clone());
+                    kept.current = Some(object);
+                }
+            }
+        }
+        walk.outcome.refreshed(address.clone(), kept);
+    }
+    true
 }
 
 /// `-replace` names instances: an address without the key that the resource's instances have

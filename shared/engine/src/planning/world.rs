@@ -23,7 +23,7 @@ pub(crate) async fn read_world(
     addresses: &BTreeSet<ResourceInstance>,
 ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
     let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
-    let (plan_graph, graph) = graph::build(&context, options.mode, &plan.prior);
+    let (plan_graph, graph) = graph::build(&context, options.mode, &[], &plan.prior);
     let providers: BTreeSet<&ProviderConfigAddress> = addresses
         .iter()
         .filter_map(|address| plan.refreshed.get(address))

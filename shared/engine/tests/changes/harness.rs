@@ -210,6 +210,22 @@ impl TestEstate {
         (plan, applied, found)
     }
 
+    /// Plans and applies with options; panics on errors.
+    pub(crate) async fn apply_with(
+        &self,
+        files: &[(&str, &str)],
+        variables: &[(&str, Value)],
+        options: PlanOptions,
+    ) -> Applied {
+        let (configuration, plan, diagnostics) = self.plan_with(files, variables, options).await;
+        assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+        let context = self.context(memory(files));
+        let (applied, found) =
+            context.apply(&configuration, Arc::new(plan), self.records.clone()).await;
+        assert!(!found.has_errors(), "{found:#?}");
+        applied
+    }
+
     /// Applies one file; panics on errors.
     pub(crate) async fn apply(&self, text: &str) -> Applied {
         let (_, applied, diagnostics) =

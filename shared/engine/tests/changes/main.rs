@@ -7,6 +7,7 @@ mod importing;
 mod moving;
 mod removing;
 mod replacing;
+mod targeting;
 
 use engine::plan::PlanMode;
 use harness::{TestEstate, actions};

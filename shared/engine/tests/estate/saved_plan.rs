@@ -200,7 +200,8 @@ pub(crate) fn plan() -> SavedPlan {
             )],
             prior: Arc::new(previous.clone()),
             previous: Arc::new(previous),
-            moves: Arc::default(),
+            targeted: false,
+        moves: Arc::default(),
             imports: Default::default(),
             checks: Default::default(),
             refreshed: [

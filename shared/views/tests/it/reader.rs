@@ -55,6 +55,7 @@ pub(crate) fn read_plan(plan: &Json, schemas: &Json) -> Plan {
         drift: changes("resource_drift"),
         previous: Arc::new(State::default()),
         prior: Arc::new(State::default()),
+        targeted: false,
         moves: Arc::default(),
         imports: Default::default(),
         checks: Default::default(),

@@ -91,6 +91,7 @@ pub(super) struct PlanForm {
     output_changes: BTreeMap<Arc<str>, OutputChangeForm>,
     drift: Vec<ChangeForm>,
     previous: StateForm,
+    targeted: bool,
     moves: BTreeMap<String, String>,
     imports: BTreeMap<String, Arc<str>>,
     checks: Vec<CheckForm>,
@@ -185,6 +186,7 @@ impl PlanForm {
             output_changes: outputs.collect::<Result<_, _>>()?,
             drift: plan.drift.iter().map(ChangeForm::from_change).collect::<Result<_, _>>()?,
             previous: StateForm::from_state(&plan.previous)?,
+            targeted: plan.targeted,
             moves: plan.moves.iter().map(|(now, was)| (now.to_string(), was.to_string())).collect(),
             imports: plan.imports.iter().map(|(a, id)| (a.to_string(), id.clone())).collect(),
             checks: plan
@@ -288,6 +290,7 @@ impl PlanForm {
             drift,
             prior: moved_state(&previous, &moves),
             previous,
+            targeted: self.targeted,
             moves,
             imports,
             checks,
