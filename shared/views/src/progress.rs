@@ -104,6 +104,18 @@ impl Hook for Progress {
         HookAction::Continue
     }
 
+    fn pre_import(&self, address: &ResourceInstance, id: &str) -> HookAction {
+        let name = address.to_string();
+        self.line("[reset][bold]{}: Preparing import... [id={}][reset]", &[&name, id]);
+        HookAction::Continue
+    }
+
+    fn post_import(&self, address: &ResourceInstance, id: &str) -> HookAction {
+        let name = address.to_string();
+        self.line("[reset][bold]{}: Import complete [id={}][reset]", &[&name, id]);
+        HookAction::Continue
+    }
+
     fn pre_read(&self, address: &ResourceInstance) -> HookAction {
         let object = HookObject { address, deposed: None };
         self.begin(&object, Action::Read, "Reading...", None);

@@ -6,10 +6,10 @@ use crate::prompt::{Input, Terminal};
 use crate::reporter::Voice;
 use crate::session::{Failure, PARALLELISM, Session};
 use crate::variables;
-use engine::{PlanOptions, Target};
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
 use engine::verdict::{Outcome, Verdict};
+use engine::{PlanOptions, Target};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
 use language::variables::VariableArgument;
@@ -86,7 +86,12 @@ impl Operation {
         };
         let json = matches!(session.reporter.voice, Voice::Json(_));
         Ok(Operation {
-            options: PlanOptions { mode, refresh, replace: replaced(flags)?, targets: targets(flags)? },
+            options: PlanOptions {
+                mode,
+                refresh,
+                replace: replaced(flags)?,
+                targets: targets(flags)?,
+            },
             new_estate,
             parallelism,
             variables: variables::arguments(flags),

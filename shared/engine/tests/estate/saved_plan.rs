@@ -201,7 +201,7 @@ pub(crate) fn plan() -> SavedPlan {
             prior: Arc::new(previous.clone()),
             previous: Arc::new(previous),
             targeted: false,
-        moves: Arc::default(),
+            moves: Arc::default(),
             imports: Default::default(),
             checks: Default::default(),
             refreshed: [
