@@ -1,8 +1,9 @@
 //! Values for root variables: given, or asked for.
 
+use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::prompt::Input;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use engine::Variables;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Module;

@@ -2,12 +2,13 @@
 
 use super::operation::{self, Operation, Planned};
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::plan_file;
 use crate::prompt::{Input, Terminal};
 use crate::reporter::Voice;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use crate::signals;
 use crate::spill::SpillFolder;
 use crate::variables;
@@ -117,7 +118,11 @@ fn ephemeral(
     if plan.ephemeral_variables.is_empty() {
         if !operation.variables.is_empty() {
             let detail = "The -var and -var-file options cannot be used when applying a saved plan file, because a saved plan includes the variable values that were set when it was created.";
-            return Err(Diagnostic::error("Can't set variables when applying a saved plan", detail).into());
+            return Err(Diagnostic::error(
+                "Can't set variables when applying a saved plan",
+                detail,
+            )
+            .into());
         }
         return Ok(Variables::new());
     }

@@ -1,10 +1,11 @@
 //! What `plan`, `apply` and `destroy` have in common: their flags, and making a plan.
 
 use crate::commands::no_configuration;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::prompt::{Input, Terminal};
 use crate::reporter::Voice;
-use crate::session::{Failure, PARALLELISM, Session};
+use crate::session::{PARALLELISM, Session};
 use crate::variables;
 use engine::PlanOptions;
 use engine::existing_state::NewEstate;
@@ -172,9 +173,8 @@ fn show(session: &Session, outcome: &PlanOutcome) {
 
 /// What the snapshot stage warns of, as a diagnostic.
 pub(super) fn warning(verdict: &Verdict) -> Option<Diagnostic> {
-    (verdict.outcome == Outcome::Warn).then(|| {
-        Diagnostic::warning("The records moved while planning", format!("{verdict}."))
-    })
+    (verdict.outcome == Outcome::Warn)
+        .then(|| Diagnostic::warning("The records moved while planning", format!("{verdict}.")))
 }
 
 /// What rejects a plan, as diagnostics.

@@ -1,10 +1,11 @@
 //! `plumb show`: the records, or a saved plan.
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::plan_file;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use engine::saved_plan::{SavedPlanError, UnverifiedPlan};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
@@ -83,9 +84,7 @@ async fn state(session: &Session, json: bool) -> Result<u8, Failure> {
 ///
 /// # Errors
 /// Where the records cannot be read.
-pub(super) async fn read(
-    session: &Session,
-) -> Result<Option<(ShownState, Diagnostics)>, Failure> {
+pub(super) async fn read(session: &Session) -> Result<Option<(ShownState, Diagnostics)>, Failure> {
     let Some(estate) = session.estate(Opening::Existing).await? else { return Ok(None) };
     let reading = estate.read().await.map_err(RunError::from)?;
     if reading.header.is_none() {

@@ -1,5 +1,7 @@
 //! `plumb` as its users meet it: the program, its output and its exit codes.
 
+#![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
+
 mod approval;
 mod bad_files;
 mod exit_codes;
