@@ -88,13 +88,17 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
         .at(argument.expression.span)]);
         return None;
     }
+    let (path, name) = (module.path(), &variable.name);
+    let declared = context.configuration.sources.range(variable.span);
     if given.is_null() && !variable.nullable {
         if variable.default.is_some() {
             return final_value(variable, None, &context.configuration.sources).ok();
         }
         context.report([Diagnostic::error(
             "Required variable not set",
-            format!("The given value is not suitable for child module variable {:?} defined at {}: required variable may not be set to null.", &*variable.name, context.configuration.sources.range(variable.span)),
+            format!(
+                "The given value is not suitable for {path}.var.{name} defined at {declared}: required variable may not be set to null."
+            ),
         )
         .at(argument.expression.span)]);
         return None;
@@ -103,8 +107,11 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
         Ok(value) => Some(value.with_marks(marks(variable))),
         Err(error) => {
             context.report([Diagnostic::error(
-                "Invalid value for module argument",
-                format!("The given value is not suitable for child module variable {:?} defined at {}: {}.", &*variable.name, context.configuration.sources.range(variable.span), error.message),
+                "Invalid value for input variable",
+                format!(
+                    "The given value is not suitable for {path}.var.{name} declared at {declared}: {}.",
+                    error.message
+                ),
             )
             .at(argument.expression.span)]);
             None
@@ -191,11 +198,7 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
 }
 
 /// What an output may not do with ephemeral values.
-fn ephemeral_output(
-    module: &ModuleInstance,
-    output: &Output,
-    value: &Value,
-) -> Option<Diagnostic> {
+fn ephemeral_output(module: &ModuleInstance, output: &Output, value: &Value) -> Option<Diagnostic> {
     if output.ephemeral && module.is_root() {
         let detail = "Ephemeral outputs are not allowed in context of a root module";
         return Some(Diagnostic::error("Ephemeral output not allowed", detail).at(output.span));

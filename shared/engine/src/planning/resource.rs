@@ -3,7 +3,7 @@
 
 use super::{PlanWalk, data, deletion, managed, refresh};
 use crate::changes::ActionReason;
-use crate::evaluation::{Expansion, RepetitionData, evaluate_expansion};
+use crate::evaluation::{EvalContext, Expansion, RepetitionData, evaluate_expansion};
 use crate::graph::Walked;
 use crate::object_codec::{mark_by_schema, resource_schema};
 use crate::plan::PlanMode;
@@ -13,11 +13,11 @@ use language::module::{ModuleNode, ResourceBlock};
 use providers::{Provider, TypedSchema};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use values::{PathStep, Value};
 use values::address::{
     ConfigResource, InstanceKey, ModuleInstance, ProviderConfigAddress, ResourceInstance,
     ResourceMode,
 };
+use values::{PathStep, Value};
 
 /// What all instances of a declared resource have in common.
 pub(crate) struct Declared {
@@ -86,6 +86,9 @@ fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Decla
     let node = context.node(&resource.module)?.clone();
     let block = node.module.resources.get(&resource.resource)?;
     let provider_address = context.configuration.provider_for(resource)?;
+    if !provider_is_configured(context, &provider_address, resource) {
+        return None;
+    }
     let provider = context.pool.running(&provider_address)?;
     let schemas = context.pool.schema(&provider_address.provider)?;
     let mode = resource.resource.mode;
@@ -121,6 +124,24 @@ fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Decla
     };
     walk.outcome.schema(&provider_address.provider, mode, &resource.resource.ty, &schema);
     Some(Declared { resource: resource.clone(), node, provider_address, provider, schema })
+}
+
+/// Whether a provider configuration is there: the default one of the root module needs no block,
+/// any other does.
+pub(crate) fn provider_is_configured(
+    context: &EvalContext,
+    address: &ProviderConfigAddress,
+    needed_by: &dyn std::fmt::Display,
+) -> bool {
+    let implied = address.alias.is_none() && address.module.is_root();
+    if implied || context.configuration.provider_config(address).is_some() {
+        return true;
+    }
+    context.report([Diagnostic::error(
+        "Provider configuration not present",
+        format!("To work with {needed_by} its original provider configuration at {address} is required, but it has been removed. This occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add the provider configuration to destroy {needed_by}, after which you can remove the provider configuration again."),
+    )]);
+    false
 }
 
 async fn expand(
@@ -256,9 +277,9 @@ pub(crate) fn configuration(
     data: &RepetitionData,
 ) -> Option<Value> {
     let block = declared.block()?;
-    let config = walk.context.evaluate(&address.module, data, None, |e| {
-        e.body(&block.config, &declared.schema.block)
-    })?;
+    let config = walk
+        .context
+        .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))?;
     stores_nothing_ephemeral(walk, declared, address, &config).then_some(config)
 }
 
