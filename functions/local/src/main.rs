@@ -1,2 +1,55 @@
-//! plumb
-fn main() {}
+//! `plumb`: plan, validate and apply in one process, with Terraform's command line.
+
+mod commands;
+mod environment;
+mod fault_injection;
+mod flags;
+mod invocation;
+mod logging;
+mod plan_file;
+mod prompt;
+mod reporter;
+mod session;
+mod signals;
+mod spill;
+mod surroundings;
+mod variables;
+mod working_directory;
+
+use environment::ProcessEnvironment;
+use invocation::Invocation;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The hidden argument with which this program watches over plugins.
+const WATCHDOG: &str = "__watchdog";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    let program = arguments.next().unwrap_or_default();
+    let arguments: Vec<OsString> = arguments.collect();
+    if let Some((first, rest)) = arguments.split_first()
+        && first == WATCHDOG
+    {
+        return watch(rest.to_vec());
+    }
+    let environment = ProcessEnvironment::read(program);
+    logging::start(&environment);
+    match Invocation::parse(arguments, &environment) {
+        Ok(invocation) => ExitCode::from(commands::run(&invocation, environment)),
+        Err(error) => {
+            reporter::usage_error(&error, None);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn watch(arguments: Vec<OsString>) -> ExitCode {
+    match providers::plugin::watchdog::run(arguments, std::io::stdin().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            reporter::to_stderr(&format!("{error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,3 +1,21 @@
-//! What functions share.
+//! What functions share: the same handlers behind `plumb` and behind every function.
+//!
+//! - [`source`]: configuration from a directory or from a saved plan.
+//! - [`plan`], [`validate`], [`apply`]: the three handlers; what they work in is a [`Workplace`].
+//! - [`key_file`]: the key that authenticates plans where there is no key service.
+//! - [`remote_state`]: outputs of other states, for the builtin provider.
+//! - [`state`]: what records say, decoded for views.
 
+pub mod apply;
+mod error;
 pub mod key_file;
+pub mod plan;
+pub mod remote_state;
+mod sets;
+pub mod source;
+pub mod state;
+pub mod validate;
+mod workplace;
+
+pub use error::RunError;
+pub use workplace::Workplace;

@@ -1,1 +1,40 @@
-//! views
+//! Views: text and JSON from events, plans, states and verdicts, written to what is handed in.
+//!
+//! - [`plan_text`] and [`plan_json`]: a plan, from a [`PlanView`].
+//! - [`state_text`], [`state_json`] and [`outputs`]: a state, from a [`ShownState`].
+//! - [`progress`] and [`stream`]: hooks that tell what happens, for people and for programs.
+//! - [`verdicts`]: what the stages of a saved plan came to.
+//! - [`diagnostics`]: errors and warnings.
+//!
+//! Sensitive values are written nowhere but in the JSON of plans, states and outputs, which
+//! programs ask for and which says of each value whether it is sensitive.
+
+mod activity;
+mod colour;
+pub mod diagnostics;
+mod diff;
+mod json;
+mod layout;
+mod module_tree;
+mod object_label;
+mod order;
+pub mod outputs;
+pub mod plan_json;
+pub mod plan_text;
+mod plan_view;
+pub mod product;
+pub mod progress;
+mod shown_state;
+pub mod state_json;
+pub mod state_text;
+pub mod stream;
+mod value_json;
+pub mod verdicts;
+
+pub use activity::Clock;
+pub use colour::Colour;
+pub use json::{Escape, Json};
+pub use layout::DEFAULT_WIDTH;
+pub use plan_view::{Import, PlanView, RelevantAttribute};
+pub use shown_state::{ShownInstance, ShownState};
+pub use value_json::type_json;

@@ -158,12 +158,9 @@ fn planned_change<'w>(
     deposed: Option<&DeposedKey>,
 ) -> Option<&'w ResourceInstanceChange> {
     match deposed {
-        Some(key) if walk.deposed_key(address) != Some(key) => walk
-            .plan
-            .changes
-            .resources
-            .iter()
-            .find(|c| c.address == *address && c.deposed.as_ref() == Some(key)),
+        Some(key) if walk.deposed_key(address) != Some(key) => {
+            walk.change_of(address, Some(key))
+        }
         _ => walk.change(address),
     }
 }

@@ -39,8 +39,8 @@ pub(crate) struct ApplyWalk {
     pub(crate) plan: Arc<Plan>,
     pub(crate) recorder: Arc<dyn Recorder>,
     pub(crate) records: InstanceRecords,
-    /// Where the changes of current objects stand in the plan.
-    changes: HashMap<ResourceInstance, usize>,
+    /// Where the changes stand in the plan.
+    changes: HashMap<(ResourceInstance, Option<DeposedKey>), usize>,
     /// Resources of which something changes.
     changed: BTreeSet<ConfigResource>,
     instances: HashMap<ConfigResource, Vec<ResourceInstance>>,
@@ -49,8 +49,18 @@ pub(crate) struct ApplyWalk {
 }
 
 impl ApplyWalk {
+    /// The planned change of an instance's current object.
     pub(crate) fn change(&self, address: &ResourceInstance) -> Option<&ResourceInstanceChange> {
-        self.plan.changes.resources.get(*self.changes.get(address)?)
+        self.change_of(address, None)
+    }
+    /// The planned change of the current or a deposed object.
+    pub(crate) fn change_of(
+        &self,
+        address: &ResourceInstance,
+        deposed: Option<&DeposedKey>,
+    ) -> Option<&ResourceInstanceChange> {
+        let index = self.changes.get(&(address.clone(), deposed.cloned()))?;
+        self.plan.changes.resources.get(*index)
     }
     /// The key under which a replaced object waits for its deletion.
     pub(crate) fn deposed_key(&self, address: &ResourceInstance) -> Option<&DeposedKey> {
@@ -79,18 +89,18 @@ pub(crate) async fn apply(
     let mut changed = BTreeSet::new();
     let mut instances = HashMap::<ConfigResource, Vec<ResourceInstance>>::new();
     for (index, change) in plan.changes.resources.iter().enumerate() {
+        changes.insert((change.address.clone(), change.deposed.clone()), index);
         if change.deposed.is_some() {
             continue;
         }
         let resource = change.address.config();
-        changes.insert(change.address.clone(), index);
         if !matches!(change.action, Action::NoOp | Action::Delete | Action::Forget) {
             changed.insert(resource.clone());
         }
         instances.entry(resource).or_default().push(change.address.clone());
     }
     for address in plan.refreshed.keys() {
-        if !changes.contains_key(address) {
+        if !changes.contains_key(&(address.clone(), None)) {
             instances.entry(address.config()).or_default().push(address.clone());
         }
     }

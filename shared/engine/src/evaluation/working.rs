@@ -73,6 +73,19 @@ impl Working {
     pub(crate) fn set_module_instances(&self, path: ModulePath, instances: Vec<ModuleInstance>) {
         write(&self.modules).insert(path, Arc::new(instances));
     }
+    /// Whether every call on the way to a module instance has the key that leads there.
+    pub(crate) fn has_module(&self, module: &ModuleInstance) -> bool {
+        let calls = read(&self.calls);
+        let mut parent = ModuleInstance::root();
+        for step in module.0.iter() {
+            let expansion = calls.get(&parent).and_then(|names| names.get(&step.name));
+            if !expansion.is_some_and(|expansion| expansion.contains(&step.key)) {
+                return false;
+            }
+            parent = parent.child(step.name.clone(), step.key.clone());
+        }
+        true
+    }
     /// What `count` and `each` are in the arguments of the call that made this instance.
     pub(crate) fn call_data(&self, module: &ModuleInstance) -> RepetitionData {
         let (Some(step), Some(parent)) = (module.0.last(), module.parent()) else {

@@ -38,11 +38,8 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
     let Some(declared) = walk.context.configuration.resource(&resource) else {
         return delete_all(&walk, recorded, None).await;
     };
-    if walk.options.mode == PlanMode::Destroy && resource.resource.mode == ResourceMode::Managed {
-        let span = declared.span;
-        let done = delete_all(&walk, recorded, None).await;
-        let _ = span;
-        return done;
+    if walk.options.mode == PlanMode::Destroy && declared.address.mode == ResourceMode::Managed {
+        return delete_all(&walk, recorded, None).await;
     }
     let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
     let declared = Arc::new(declared);
@@ -78,14 +75,9 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
 }
 
 fn is_wanted(walk: &PlanWalk, address: &ResourceInstance) -> bool {
-    // A module instance that is gone has no expansion.
-    let modules = walk.modules(&address.module.path());
-    modules.contains(&address.module)
-        && walk
-            .context
-            .working
-            .expansion(&address.containing())
-            .is_some_and(|expansion| expansion.contains(&address.key))
+    // A resource in a module instance that is gone has no expansion.
+    let expansion = walk.context.working.expansion(&address.containing());
+    expansion.is_some_and(|expansion| expansion.contains(&address.key))
 }
 
 fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Declared> {
@@ -217,7 +209,7 @@ fn reason_for_deletion(walk: &PlanWalk, address: &ResourceInstance) -> Option<Ac
     }
     let configuration = &walk.context.configuration;
     let module_gone = configuration.get(&address.module.path()).is_none()
-        || !walk.modules(&address.module.path()).contains(&address.module);
+        || !walk.context.working.has_module(&address.module);
     if module_gone {
         return Some(ActionReason::DeleteBecauseNoModule);
     }

@@ -39,12 +39,18 @@ pub(crate) async fn read_world(
         plan_graph,
         outcome: Outcome::default(),
     });
-    let planned = Arc::new(plan.clone());
+    // What a provider's configuration refers to is as it was planned.
+    for (address, instance) in &plan.refreshed {
+        let needed = graph.id(&Vertex::Resource(address.config())).is_some();
+        if let Some(object) = instance.current.as_ref().filter(|_| needed) {
+            shared.context.working.set_resource(address.containing(), object.value.clone());
+        }
+    }
     walk(
         &graph,
         |vertex| {
-            let (shared, vertex, planned) = (shared.clone(), vertex.clone(), planned.clone());
-            async move { visit(shared, vertex, &planned).await }
+            let (shared, vertex) = (shared.clone(), vertex.clone());
+            async move { visit(shared, vertex).await }
         },
         |_| {},
     )
@@ -59,22 +65,10 @@ pub(crate) async fn read_world(
     (found, diagnostics)
 }
 
-async fn visit(shared: Arc<PlanWalk>, vertex: Vertex, plan: &Plan) -> Walked {
+async fn visit(shared: Arc<PlanWalk>, vertex: Vertex) -> Walked {
     match vertex {
         Vertex::Provider(address) => named_values::provider(&shared.context, &address).await,
-        Vertex::Resource(resource) => {
-            // What a provider's configuration refers to is as it was planned.
-            let working = &shared.context.working;
-            for (address, instance) in &plan.refreshed {
-                if address.config() != resource {
-                    continue;
-                }
-                if let Some(object) = &instance.current {
-                    working.set_resource(address.containing(), object.value.clone());
-                }
-            }
-            Walked::Done
-        }
+        Vertex::Resource(_) => Walked::Done,
         vertex => super::blocking(move || named_value(&shared.context, &vertex)).await,
     }
 }

@@ -128,7 +128,7 @@ async fn modules_with_instances() {
         ),
     ];
     let names = |names: &[&str]| {
-        let items = names.iter().map(|n| Value::string(n)).collect();
+        let items = names.iter().map(Value::string).collect();
         [("names", Value::set(values::Type::String, items))]
     };
     let (_, applied, diagnostics) =

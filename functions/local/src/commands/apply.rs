@@ -1,0 +1,223 @@
+//! `plumb apply` and `plumb destroy`
+
+use super::operation::{self, Operation, Planned};
+use crate::environment::ProcessEnvironment;
+use crate::flags::{Flag, Flags, UsageError};
+use crate::invocation::Invocation;
+use crate::plan_file;
+use crate::prompt::{Input, Terminal};
+use crate::reporter::Voice;
+use crate::session::{Failure, Session};
+use crate::signals;
+use crate::spill::SpillFolder;
+use crate::variables;
+use engine::Variables;
+use engine::identifiers::RunId;
+use engine::plan::PlanMode;
+use engine::saved_plan::{SavedPlan, UnverifiedPlan};
+use engine::verdict::{RejectCode, Verdict};
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::source::Sources;
+use runs::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
+use runs::{RunError, Workplace, source};
+use std::sync::Arc;
+use views::PlanView;
+use views::progress::write_completion;
+use views::stream;
+
+/// Which of the two commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Apply,
+    Destroy,
+}
+
+/// How often a plan is made anew because the records moved, where nobody needs to be asked.
+const ATTEMPTS: u32 = 3;
+
+pub(super) async fn run(
+    invocation: &Invocation,
+    environment: ProcessEnvironment,
+    kind: Kind,
+) -> u8 {
+    let known = [operation::FLAGS, &[Flag::Switch("auto-approve")]].concat();
+    match super::begin(invocation, environment, &known) {
+        Ok((session, flags)) => {
+            let result = apply(&session, &flags, kind).await;
+            session.conclude(result, &invocation.name())
+        }
+        Err(code) => code,
+    }
+}
+
+async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failure> {
+    flags.at_most(1, "Expected at most one positional argument.")?;
+    let mut operation = Operation::parse(session, flags)?;
+    signals::listen(session.stop.clone(), session.reporter.clone());
+    session.reporter.keep_ticking();
+    match (kind, flags.positional.first()) {
+        (Kind::Apply, Some(path)) => return saved(session, &operation, path).await,
+        (Kind::Destroy, Some(_)) => {
+            let detail = "The \"destroy\" command takes no plan file: run \"plumb apply FILE\" with a plan that was made with -destroy.";
+            return Err(UsageError::other("Too many command line arguments", detail).into());
+        }
+        (Kind::Destroy, None) => operation.options.mode = PlanMode::Destroy,
+        (Kind::Apply, None) => {}
+    }
+    let auto_approve = flags.switch("auto-approve", false);
+    if matches!(session.reporter.voice, Voice::Json(_)) && !auto_approve {
+        let detail = "A person cannot be asked for approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option.";
+        return Err(Diagnostic::error("Plan file or auto-approve required", detail).into());
+    }
+    let mut attempt = 1;
+    loop {
+        let planned = operation::plan(session, &operation).await?;
+        if planned.outcome.diagnostics.has_errors() {
+            return Ok(1);
+        }
+        let applyable = PlanView::new(planned.outcome.plan()).is_applyable();
+        let asked = !auto_approve && applyable;
+        if asked && !approved(session, &operation, flags)? {
+            return Ok(1);
+        }
+        let Planned { workplace, outcome, sources, ephemeral } = planned;
+        let plan = PlanToApply::InMemory { plan: Box::new(outcome.saved), paused: asked };
+        let outcome = execute(session, &workplace, plan, ephemeral).await?;
+        // Somebody wrote between our plan and our transaction: plan again.
+        if is_stale(&outcome) && (asked || attempt < ATTEMPTS) {
+            attempt += 1;
+            session.reporter.say("\nThe records moved since this was planned. Planning again.\n");
+            continue;
+        }
+        return Ok(conclude(session, &outcome, &sources));
+    }
+}
+
+/// Applies a plan file.
+async fn saved(session: &Session, operation: &Operation, path: &str) -> Result<u8, Failure> {
+    let bytes = plan_file::read(path)?;
+    // The file is read once more by the handler, which believes nothing of it.
+    let plan = UnverifiedPlan::parse(&bytes).map_err(RunError::from)?;
+    let contents = plan.contents_for_showing();
+    let ephemeral = ephemeral(session, operation, contents)?;
+    let (source, _) = source::from_bundle(&contents.bundle);
+    let workplace = session.workplace(operation.parallelism).await?;
+    let key = session.key()?;
+    let plan = PlanToApply::Saved { bytes: &bytes, verifier: &key };
+    let outcome = execute(session, &workplace, plan, ephemeral).await?;
+    Ok(conclude(session, &outcome, &source.configuration.sources))
+}
+
+/// Values for the variables that a plan does not carry. Others were fixed when it was made.
+fn ephemeral(
+    session: &Session,
+    operation: &Operation,
+    plan: &SavedPlan,
+) -> Result<Variables, Failure> {
+    if plan.ephemeral_variables.is_empty() {
+        if !operation.variables.is_empty() {
+            let detail = "The -var and -var-file options cannot be used when applying a saved plan file, because a saved plan includes the variable values that were set when it was created.";
+            return Err(Diagnostic::error("Can't set variables when applying a saved plan", detail).into());
+        }
+        return Ok(Variables::new());
+    }
+    let (source, _) = source::from_bundle(&plan.bundle);
+    let mut terminal = Terminal;
+    let input: Option<&mut dyn Input> = match operation.input {
+        true => Some(&mut terminal),
+        false => None,
+    };
+    let (mut values, _) = variables::values(session, &source, operation.variables.clone(), input)?;
+    values.retain(|name, _| plan.ephemeral_variables.contains(name));
+    Ok(values)
+}
+
+async fn execute(
+    session: &Session,
+    workplace: &Workplace,
+    plan: PlanToApply<'_>,
+    ephemeral: Variables,
+) -> Result<ApplyOutcome, Failure> {
+    let request = ApplyRequest {
+        plan,
+        run: RunId::new(&*session.random),
+        principal: session.principal(),
+        approved_by: None,
+        deadline: None,
+        ephemeral,
+        waivers: &[],
+        spill: Some(Arc::new(SpillFolder(session.directory.path.clone()))),
+    };
+    Ok(runs::apply::apply(workplace, request).await?)
+}
+
+fn is_stale(outcome: &ApplyOutcome) -> bool {
+    let mut rejects = outcome.verdicts.iter().filter(|v| v.is_reject()).peekable();
+    rejects.peek().is_some() && rejects.all(|v| v.code == Some(RejectCode::Stale))
+}
+
+/// Says what an apply came to; the exit code.
+fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 {
+    let reporter = &session.reporter;
+    let mut diagnostics: Diagnostics = outcome.diagnostics.clone();
+    let rejected = outcome.verdicts.iter().any(Verdict::is_reject);
+    if rejected {
+        diagnostics.extend(operation::rejections(&outcome.verdicts));
+    }
+    let applied = outcome.applied.as_ref().filter(|_| !diagnostics.has_errors());
+    let Some(applied) = applied else {
+        reporter.diagnostics(&diagnostics, sources);
+        return 1;
+    };
+    reporter.diagnostics(&diagnostics, sources);
+    let destroying = outcome.plan.plan.mode == PlanMode::Destroy;
+    let outputs = applied.outputs.clone().unwrap_or_default();
+    match &reporter.voice {
+        Voice::Json(stream) => {
+            let operation = match destroying {
+                true => stream::Operation::Destroy,
+                false => stream::Operation::Apply,
+            };
+            stream.change_summary(applied.summary, operation);
+            stream.outputs(&outputs);
+        }
+        Voice::Human(_) => reporter.write(|out| {
+            write_completion(applied.summary, destroying, &outputs, reporter.text.colour, out)
+        }),
+    }
+    u8::from(!applied.complete)
+}
+
+/// Asks whether to go on.
+fn approved(session: &Session, operation: &Operation, flags: &Flags) -> Result<bool, Failure> {
+    let (title, description, cancelled) = match operation.options.mode {
+        PlanMode::Destroy => (
+            "\nDo you really want to destroy all resources?",
+            "Plumbline will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+            "Destroy cancelled.\n",
+        ),
+        PlanMode::RefreshOnly => (
+            "\nWould you like to update the records to reflect these detected changes?",
+            "Plumbline will write these changes to the records without modifying any real infrastructure.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+            "Apply cancelled.\n",
+        ),
+        PlanMode::Normal => (
+            "\nDo you want to perform these actions?",
+            "Plumbline will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
+            "Apply cancelled.\n",
+        ),
+    };
+    if !flags.switch("input", session.environment.input()) {
+        let detail = "The plan has changes, and -input=false forbids to ask for approval. Nothing was changed. Apply a saved plan file, or enable the -auto-approve option.";
+        return Err(Diagnostic::error("Approval required", detail).into());
+    }
+    let answer = Terminal.ask(title, description).map_err(|error| {
+        let detail = format!("No answer came: {error}. Nothing was changed.");
+        Diagnostic::error("Error asking for approval", detail)
+    })?;
+    if answer != "yes" {
+        session.reporter.say(cancelled);
+        return Ok(false);
+    }
+    Ok(true)
+}

@@ -1,0 +1,81 @@
+//! `plumb -help`
+
+use crate::reporter::to_stderr;
+use std::io::Write;
+
+const COMMANDS: &[(&str, &str)] = &[
+    ("init", "Prepare the working directory for other commands"),
+    ("validate", "Check whether the configuration is valid, or a saved plan still holds"),
+    ("plan", "Show changes required by the current configuration"),
+    ("apply", "Create or update infrastructure"),
+    ("destroy", "Destroy previously-created infrastructure"),
+    ("get", "Note which modules are installed"),
+    ("output", "Show output values from the records"),
+    ("show", "Show the records or a saved plan"),
+    ("state list", "List the recorded resource instances"),
+    ("state show", "Show one recorded resource instance"),
+    ("version", "Show the version"),
+    ("workspace list", "List workspaces: there is one, \"default\""),
+    ("workspace show", "Show the name of the workspace"),
+];
+
+const OPERATION: &str = "\
+  -compact-warnings      Show warnings as a short list.
+  -destroy               Plan to destroy everything.
+  -input=false           Ask nobody for values.
+  -json                  Write one JSON message a line.
+  -new-estate            Nothing exists yet, whatever state there may be elsewhere.
+  -no-color              Write no colours.
+  -parallelism=n         Work on so many instances at once (10).
+  -refresh=false         Believe the records, and do not read the world first.
+  -refresh-only          Only bring the records up to the world.
+  -var 'NAME=VALUE'      Set a root variable. May be given often.
+  -var-file=FILE         Set root variables from a file. May be given often.
+";
+
+/// Prints what there is to know about a command, or about all.
+pub(super) fn run(command: &[&str]) -> u8 {
+    let text = match command {
+        [] | ["help"] => overview(),
+        ["plan"] => format!(
+            "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -out=FILE              Save the plan.\n"
+        ),
+        ["apply"] => format!(
+            "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
+        ),
+        ["destroy"] => format!(
+            "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
+        ),
+        ["validate"] => "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n".to_owned(),
+        ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [FILE]\n\nShows a saved plan, or the records.\n".to_owned(),
+        ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
+        ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
+        words => {
+            let name = words.join(" ");
+            match COMMANDS.iter().find(|(command, _)| *command == name) {
+                Some((_, does)) => format!("Usage: plumb [-chdir=DIR] {name}\n\n{does}.\n"),
+                None => overview(),
+            }
+        }
+    };
+    // Where nobody reads, nothing is lost.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    0
+}
+
+/// No command was given: as Terraform, help and a failure.
+pub(super) fn without_command() -> u8 {
+    to_stderr(&overview());
+    127
+}
+
+fn overview() -> String {
+    let mut text = "Usage: plumb [global options] <command> [args]\n\nCommands:\n".to_owned();
+    for (name, does) in COMMANDS {
+        text.push_str(&format!("  {name:<16}{does}\n"));
+    }
+    text.push_str(
+        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
+    );
+    text
+}

@@ -1,0 +1,105 @@
+//! One room for each command.
+
+mod apply;
+mod get;
+mod help;
+mod init;
+mod operation;
+mod output;
+mod plan;
+mod show;
+mod state;
+mod validate;
+mod version;
+mod workspace;
+
+use crate::environment::ProcessEnvironment;
+use crate::flags::{Flag, Flags, UsageError};
+use crate::invocation::Invocation;
+use crate::reporter::{self, Speech};
+use crate::session::{Failure, Session};
+use language::diagnostics::Diagnostic;
+
+/// Runs a command; its exit code.
+pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    let words: Vec<&str> = invocation.command.iter().map(String::as_str).collect();
+    if invocation.help {
+        return help::run(&words);
+    }
+    if invocation.version {
+        return version::run(invocation, environment);
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            reporter::to_stderr(&format!("plumb cannot start threads: {error}\n"));
+            return 1;
+        }
+    };
+    let code = runtime.block_on(async {
+        match words.as_slice() {
+            [] => help::without_command(),
+            ["init"] => init::run(invocation, environment).await,
+            ["get"] => get::run(invocation, environment),
+            ["validate"] => validate::run(invocation, environment).await,
+            ["plan"] => plan::run(invocation, environment).await,
+            ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,
+            ["destroy"] => apply::run(invocation, environment, apply::Kind::Destroy).await,
+            ["show"] => show::run(invocation, environment).await,
+            ["output"] => output::run(invocation, environment).await,
+            ["state", "list"] => state::list(invocation, environment).await,
+            ["state", "show"] => state::show(invocation, environment).await,
+            ["workspace", "list" | "show"] => workspace::run(invocation, environment),
+            ["version"] => version::run(invocation, environment),
+            ["help"] => help::run(&[]),
+            _ => {
+                let name = invocation.name();
+                reporter::usage_error(&UsageError::UnknownCommand { name }, None);
+                1
+            }
+        }
+    });
+    // A provider that does not answer must not hold up the end.
+    runtime.shutdown_background();
+    code
+}
+
+/// Flags of nearly every command.
+const SPEECH: [Flag; 2] = [Flag::Switch("json"), Flag::Switch("no-color")];
+
+/// A command's flags and its session. Answers the exit code where there is nothing to be done.
+fn begin(
+    invocation: &Invocation,
+    environment: ProcessEnvironment,
+    known: &[Flag],
+) -> Result<(Session, Flags), u8> {
+    let name = invocation.name();
+    let flags = Flags::parse(&invocation.arguments, known).map_err(|error| {
+        reporter::usage_error(&error, Some(&name));
+        1
+    })?;
+    for ignored in &flags.ignored {
+        reporter::to_stderr(&format!(
+            "Note: -{ignored} does nothing: plumb locks no state, since records are written by compare-and-swap.\n"
+        ));
+    }
+    let speech = Speech {
+        json: flags.switch("json", false) && has_stream(&name),
+        no_colour: flags.switch("no-color", false) || flags.switch("json", false),
+        compact_warnings: flags.switch("compact-warnings", false),
+    };
+    match Session::begin(invocation, environment, speech) {
+        Ok(session) => Ok((session, flags)),
+        Err(_) => Err(1),
+    }
+}
+
+/// Whether `-json` makes a command write a stream of messages, and not one document.
+fn has_stream(name: &str) -> bool {
+    matches!(name, "init" | "plan" | "apply" | "destroy")
+}
+
+/// There is no configuration to work on.
+fn no_configuration(detail: &str) -> Failure {
+    Diagnostic::error("No configuration files", detail).into()
+}

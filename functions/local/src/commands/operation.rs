@@ -1,0 +1,191 @@
+//! What `plan`, `apply` and `destroy` have in common: their flags, and making a plan.
+
+use crate::commands::no_configuration;
+use crate::flags::{Flag, Flags, UsageError};
+use crate::prompt::{Input, Terminal};
+use crate::reporter::Voice;
+use crate::session::{Failure, PARALLELISM, Session};
+use crate::variables;
+use engine::PlanOptions;
+use engine::existing_state::NewEstate;
+use engine::plan::PlanMode;
+use engine::verdict::{Outcome, Verdict};
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::source::Sources;
+use language::variables::VariableArgument;
+use runs::Workplace;
+use runs::plan::{PlanOutcome, PlanRequest};
+use std::sync::Arc;
+use views::PlanView;
+use views::plan_text::write_plan;
+
+/// Flags of every operation.
+pub(super) const FLAGS: &[Flag] = &[
+    Flag::Switch("json"),
+    Flag::Switch("no-color"),
+    Flag::Switch("compact-warnings"),
+    Flag::Switch("input"),
+    Flag::Switch("refresh"),
+    Flag::Switch("refresh-only"),
+    Flag::Switch("destroy"),
+    Flag::Switch("new-estate"),
+    Flag::Value("var"),
+    Flag::Value("var-file"),
+    Flag::Value("parallelism"),
+    Flag::Ignored("lock"),
+    Flag::IgnoredValue("lock-timeout"),
+    Flag::Unsupported("target"),
+    Flag::Unsupported("replace"),
+    Flag::Unsupported("generate-config-out"),
+    Flag::Unsupported("allow-deferral"),
+    Flag::Unsupported("state"),
+    Flag::Unsupported("state-out"),
+    Flag::Unsupported("backup"),
+];
+
+/// How to plan and apply.
+pub(super) struct Operation {
+    pub(super) options: PlanOptions,
+    pub(super) new_estate: NewEstate,
+    pub(super) parallelism: usize,
+    pub(super) variables: Vec<VariableArgument>,
+    /// Whether a person may be asked for values.
+    pub(super) input: bool,
+}
+
+impl Operation {
+    /// # Errors
+    /// Where flags exclude each other.
+    pub(super) fn parse(session: &Session, flags: &Flags) -> Result<Operation, Failure> {
+        let mode = match (flags.switch("destroy", false), flags.switch("refresh-only", false)) {
+            (true, true) => {
+                let detail = "The -destroy and -refresh-only options are mutually-exclusive.";
+                return Err(UsageError::other("Incompatible plan mode options", detail).into());
+            }
+            (true, false) => PlanMode::Destroy,
+            (false, true) => PlanMode::RefreshOnly,
+            (false, false) => PlanMode::Normal,
+        };
+        let refresh = flags.switch("refresh", true);
+        if mode == PlanMode::RefreshOnly && !refresh {
+            let detail = "It doesn't make sense to use -refresh-only at the same time as -refresh=false, because there would be nothing to do.";
+            return Err(UsageError::other("Incompatible refresh options", detail).into());
+        }
+        let parallelism = match flags.value("parallelism").map(str::parse) {
+            None => PARALLELISM,
+            Some(Ok(n)) if n > 0 => n,
+            Some(_) => {
+                let detail = "The parallelism must be a positive number.";
+                return Err(UsageError::other("Invalid parallelism value", detail).into());
+            }
+        };
+        let new_estate = match flags.switch("new-estate", false) {
+            true => NewEstate::Declared,
+            false => NewEstate::NotDeclared,
+        };
+        let json = matches!(session.reporter.voice, Voice::Json(_));
+        Ok(Operation {
+            options: PlanOptions { mode, refresh },
+            new_estate,
+            parallelism,
+            variables: variables::arguments(flags),
+            input: !json && flags.switch("input", session.environment.input()),
+        })
+    }
+}
+
+/// A plan that was made, with all that is needed to apply it.
+pub(super) struct Planned {
+    pub(super) workplace: Workplace,
+    pub(super) outcome: PlanOutcome,
+    pub(super) sources: Arc<Sources>,
+    /// Values of ephemeral variables, which the plan does not carry.
+    pub(super) ephemeral: engine::Variables,
+}
+
+/// Makes a plan and shows it.
+///
+/// # Errors
+/// Where the configuration or the records cannot be used. Errors of the plan itself are reported, and the
+/// plan is incomplete then.
+pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Planned, Failure> {
+    let destroy = operation.options.mode == PlanMode::Destroy;
+    if !session.directory.has_configuration() && !destroy {
+        return Err(no_configuration(
+            "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a Terraform configuration file (.tf file) and try again.",
+        ));
+    }
+    let (source, warnings) = session.configuration()?;
+    let sources = source.configuration.sources.clone();
+    let mut terminal = Terminal;
+    let input: Option<&mut dyn Input> = match operation.input {
+        true => Some(&mut terminal),
+        false => None,
+    };
+    let (values, found) = variables::values(session, &source, operation.variables.clone(), input)?;
+    let mut diagnostics = warnings;
+    diagnostics.extend(found);
+    let module = &source.configuration.root.module;
+    let ephemeral = values
+        .iter()
+        .filter(|(name, _)| module.variables.get(*name).is_some_and(|v| v.ephemeral))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let workplace = session.workplace(operation.parallelism).await?;
+    let request = PlanRequest {
+        source,
+        variables: values,
+        options: operation.options,
+        new_estate: operation.new_estate,
+    };
+    let outcome = runs::plan::plan(&workplace, request).await?;
+    diagnostics.extend(outcome.diagnostics.clone());
+    show(session, &outcome);
+    session.reporter.diagnostics(&diagnostics, &sources);
+    session.reporter.report(outcome.verdicts.iter().filter_map(warning));
+    Ok(Planned { workplace, outcome, sources, ephemeral })
+}
+
+fn show(session: &Session, outcome: &PlanOutcome) {
+    let view = PlanView::new(outcome.plan());
+    let errors = outcome.diagnostics.has_errors();
+    match &session.reporter.voice {
+        Voice::Json(stream) if !errors => stream.plan(&view),
+        Voice::Json(_) => {}
+        // After errors there is something to see only where something was planned.
+        Voice::Human(_) if errors && outcome.plan().changes.resources.is_empty() => {}
+        Voice::Human(_) => {
+            let options = session.reporter.text;
+            session.reporter.write(|out| write_plan(&view, options, out));
+        }
+    }
+}
+
+/// What the snapshot stage warns of, as a diagnostic.
+pub(super) fn warning(verdict: &Verdict) -> Option<Diagnostic> {
+    (verdict.outcome == Outcome::Warn).then(|| {
+        Diagnostic::warning("The records moved while planning", format!("{verdict}."))
+    })
+}
+
+/// What rejects a plan, as diagnostics.
+pub(super) fn rejections(verdicts: &[Verdict]) -> Diagnostics {
+    let rejects = verdicts.iter().filter(|verdict| verdict.is_reject());
+    rejects
+        .map(|verdict| {
+            let summary = format!("The plan is rejected by the stage {}", verdict.stage);
+            let place = verdict.address.as_deref().map(|address| {
+                format!("{address}{}: ", verdict.path.as_deref().unwrap_or_default())
+            });
+            let mut detail = format!("{}{}", place.unwrap_or_default(), verdict.message);
+            if let (Some(planned), Some(actual)) = (&verdict.planned, &verdict.actual) {
+                detail.push_str(&format!(" (planned {planned}, found {actual})"));
+            }
+            detail.push_str(". Nothing was changed.");
+            if let Some(remedy) = &verdict.remedy {
+                detail.push_str(&format!("\n\nTo mend it: {remedy}."));
+            }
+            Diagnostic::error(summary, detail)
+        })
+        .collect()
+}

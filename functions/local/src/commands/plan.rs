@@ -1,0 +1,54 @@
+//! `plumb plan`
+
+use super::operation::{self, Operation, Planned};
+use crate::environment::ProcessEnvironment;
+use crate::flags::{Flag, Flags};
+use crate::invocation::Invocation;
+use crate::plan_file;
+use crate::reporter::Voice;
+use crate::session::{Failure, Session};
+use crate::signals;
+use views::PlanView;
+use views::plan_text::write_next_step;
+
+/// The plan was made, and it is not empty: with `-detailed-exitcode`.
+const CHANGES: u8 = 2;
+
+pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    let own = [Flag::Value("out"), Flag::Switch("detailed-exitcode")];
+    let known = [operation::FLAGS, &own].concat();
+    match super::begin(invocation, environment, &known) {
+        Ok((session, flags)) => {
+            let result = plan(&session, &flags).await;
+            session.conclude(result, "plan")
+        }
+        Err(code) => code,
+    }
+}
+
+async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(0, "To specify a working directory for the plan, use the global -chdir flag.")?;
+    let operation = Operation::parse(session, flags)?;
+    signals::listen(session.stop.clone(), session.reporter.clone());
+    session.reporter.keep_ticking();
+    let Planned { outcome, .. } = operation::plan(session, &operation).await?;
+    if outcome.diagnostics.has_errors() {
+        return Ok(1);
+    }
+    let view = PlanView::new(outcome.plan());
+    let applyable = view.is_applyable();
+    let out = flags.value("out");
+    if let Some(path) = out {
+        let key = session.key()?;
+        let encoded = outcome.saved.encode(&key).await.map_err(runs::RunError::from)?;
+        plan_file::write(path, &encoded.bytes)?;
+    }
+    if matches!(session.reporter.voice, Voice::Human(_)) && applyable {
+        let options = session.reporter.text;
+        session.reporter.write(|to| write_next_step(out, options, to));
+    }
+    Ok(match flags.switch("detailed-exitcode", false) && applyable {
+        true => CHANGES,
+        false => 0,
+    })
+}

@@ -1,0 +1,96 @@
+//! `plumb show`: the records, or a saved plan.
+
+use crate::environment::ProcessEnvironment;
+use crate::flags::Flags;
+use crate::invocation::Invocation;
+use crate::plan_file;
+use crate::session::{Failure, Session};
+use engine::saved_plan::{SavedPlanError, UnverifiedPlan};
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::source::Sources;
+use records::Opening;
+use runs::{RunError, source};
+use views::plan_json::PlanDocument;
+use views::{PlanView, ShownState, plan_json, plan_text, state_json, state_text};
+
+pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    match super::begin(invocation, environment, &super::SPEECH) {
+        Ok((session, flags)) => {
+            let result = show(&session, &flags).await;
+            session.conclude(result, "show")
+        }
+        Err(code) => code,
+    }
+}
+
+async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(1, "Expected at most one positional argument.")?;
+    let json = flags.switch("json", false);
+    match flags.positional.first() {
+        Some(path) => plan(session, path, json),
+        None => state(session, json).await,
+    }
+}
+
+fn plan(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
+    let bytes = plan_file::read(path)?;
+    let plan = UnverifiedPlan::parse(&bytes).map_err(|error| match error {
+        SavedPlanError::NotAPlan => Diagnostic::error(
+            "Failed to read the given file as a plan file",
+            format!("{path} is no saved plan; make one with \"plumb plan -out=FILE\"."),
+        ),
+        error => RunError::from(error).to_diagnostic(),
+    })?;
+    let saved = plan.contents_for_showing();
+    let view = PlanView::new(&saved.plan);
+    match json {
+        true => {
+            let (source, _) = source::from_bundle(&saved.bundle);
+            let variables = source.configuration.root.module.variables.values();
+            let defaults = variables.filter_map(|v| Some((v.name.clone(), v.default.clone()?)));
+            let document =
+                PlanDocument { variable_defaults: defaults.collect(), ..PlanDocument::default() };
+            session.reporter.write(|out| plan_json::write_plan(&view, &document, out));
+        }
+        false => {
+            let options = session.reporter.text;
+            session.reporter.write(|out| plan_text::write_plan(&view, options, out));
+        }
+    }
+    Ok(0)
+}
+
+async fn state(session: &Session, json: bool) -> Result<u8, Failure> {
+    let Some((state, diagnostics)) = read(session).await? else {
+        session.reporter.write(|out| match json {
+            true => state_json::write_no_state(out),
+            false => writeln!(out, "No state."),
+        });
+        return Ok(0);
+    };
+    if diagnostics.has_errors() {
+        return Err(Failure::Diagnostics(diagnostics, std::sync::Arc::new(Sources::new())));
+    }
+    let colour = session.reporter.text.colour;
+    session.reporter.write(|out| match json {
+        true => state_json::write_state(&state, out),
+        false => state_text::write_state(&state, colour, out),
+    });
+    Ok(0)
+}
+
+/// The estate as its records say, decoded; `None` where there are none.
+///
+/// # Errors
+/// Where the records cannot be read.
+pub(super) async fn read(
+    session: &Session,
+) -> Result<Option<(ShownState, Diagnostics)>, Failure> {
+    let Some(estate) = session.estate(Opening::Existing).await? else { return Ok(None) };
+    let reading = estate.read().await.map_err(RunError::from)?;
+    if reading.header.is_none() {
+        return Ok(None);
+    }
+    let providers = session.providers(&session.directory.locks()?)?;
+    Ok(Some(runs::state::shown_state(&*providers, &reading.state).await))
+}

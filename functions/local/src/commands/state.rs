@@ -1,0 +1,90 @@
+//! `plumb state list` and `plumb state show`
+
+use super::show;
+use crate::environment::ProcessEnvironment;
+use crate::flags::{Flag, Flags};
+use crate::invocation::Invocation;
+use crate::session::{Failure, Session};
+use language::diagnostics::Diagnostic;
+use records::Opening;
+use runs::RunError;
+use values::address::ResourceInstance;
+use views::state_text;
+
+pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    let known = [Flag::Value("id"), Flag::Unsupported("state")];
+    match super::begin(invocation, environment, &known) {
+        Ok((session, flags)) => {
+            let result = addresses(&session, &flags).await;
+            session.conclude(result, "state list")
+        }
+        Err(code) => code,
+    }
+}
+
+async fn addresses(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    let Some(estate) = session.estate(Opening::Existing).await? else {
+        return Err(no_records());
+    };
+    let reading = estate.read().await.map_err(RunError::from)?;
+    if flags.value("id").is_some() {
+        return Err(Diagnostic::error("Not supported yet: -id", "List all, and search.").into());
+    }
+    let wanted = |address: &ResourceInstance| {
+        let text = address.to_string();
+        flags.positional.is_empty() || flags.positional.iter().any(|f| is_within(&text, f))
+    };
+    let found: Vec<_> = reading.state.instances.keys().filter(|a| wanted(a)).collect();
+    session.reporter.write(|out| found.iter().try_for_each(|a| writeln!(out, "{a}")));
+    Ok(0)
+}
+
+/// Whether an address is what another names, or lies in it.
+fn is_within(address: &str, outer: &str) -> bool {
+    let rest = address.strip_prefix(outer);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    let known = [Flag::Switch("no-color"), Flag::Unsupported("state")];
+    match super::begin(invocation, environment, &known) {
+        Ok((session, flags)) => {
+            let result = instance(&session, &flags).await;
+            session.conclude(result, "state show")
+        }
+        Err(code) => code,
+    }
+}
+
+async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    let [text] = flags.positional.as_slice() else {
+        return Err(Diagnostic::error(
+            "Exactly one argument expected",
+            "It is the address of a resource instance, as \"plumb state list\" prints it.",
+        )
+        .into());
+    };
+    let address: ResourceInstance = text.parse().map_err(|error| {
+        Diagnostic::error("Error parsing instance address", format!("{text}: {error}."))
+    })?;
+    let Some((state, diagnostics)) = show::read(session).await? else { return Err(no_records()) };
+    session.reporter.report(diagnostics);
+    let Some(instance) = state.instances.iter().find(|i| i.address == address) else {
+        return Err(Diagnostic::error(
+            "No instance found for the given address!",
+            "This command requires that the address references one specific instance. To view the available instances, use \"plumb state list\". Please modify the address to reference a specific instance.",
+        )
+        .into());
+    };
+    let colour = session.reporter.text.colour;
+    session.reporter.write(|out| state_text::write_instance(instance, colour, out));
+    Ok(0)
+}
+
+fn no_records() -> Failure {
+    Diagnostic::error(
+        "No state file was found!",
+        "This estate has no records yet. Run this command in a directory where \"plumb apply\" has been run.",
+    )
+    .into()
+}

@@ -1,0 +1,86 @@
+//! `plumb validate`: a configuration, or with `-plan=FILE` the stages of a saved plan.
+
+use crate::environment::ProcessEnvironment;
+use crate::flags::{Flag, Flags};
+use crate::invocation::Invocation;
+use crate::plan_file;
+use crate::session::{Failure, PARALLELISM, Session};
+use engine::{Context, Stop};
+use language::diagnostics::Diagnostics;
+use language::source::Sources;
+use std::sync::Arc;
+use views::diagnostics::write_validation;
+use views::verdicts::PlanVerdicts;
+
+pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    let known = [
+        super::SPEECH.as_slice(),
+        &[
+            Flag::Value("plan"),
+            Flag::Unsupported("test-directory"),
+            Flag::Switch("no-tests"),
+            Flag::Unsupported("query"),
+        ],
+    ]
+    .concat();
+    let (session, flags) = match super::begin(invocation, environment, &known) {
+        Ok(begun) => begun,
+        Err(code) => return code,
+    };
+    let result = match flags.value("plan") {
+        Some(path) => stages(&session, path, flags.switch("json", false)).await,
+        None => configuration(&session, &flags).await,
+    };
+    session.conclude(result, "validate")
+}
+
+async fn configuration(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(0, "To specify a working directory, use the global -chdir flag.")?;
+    let (diagnostics, sources) = match check(session).await {
+        Ok(found) => found,
+        Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
+        Err(failure) => return Err(failure),
+    };
+    let failed = diagnostics.has_errors();
+    if flags.switch("json", false) {
+        session.reporter.write(|out| write_validation(&diagnostics, &sources, out));
+        return Ok(u8::from(failed));
+    }
+    session.reporter.diagnostics(&diagnostics, &sources);
+    if !failed {
+        session.reporter.print(match diagnostics.is_empty() {
+            true => "Success! The configuration is valid.\n\n",
+            false => "Success! The configuration is valid, but there were some validation warnings as shown above.\n\n",
+        });
+    }
+    Ok(u8::from(failed))
+}
+
+async fn check(session: &Session) -> Result<(Diagnostics, Arc<Sources>), Failure> {
+    let (source, mut diagnostics) = session.directory.load()?;
+    let sources = source.configuration.sources.clone();
+    if !diagnostics.has_errors() {
+        let providers = session.providers(&session.directory.locks()?)?;
+        let environment = session.engine(providers, Vec::new(), PARALLELISM);
+        let context = Context::new(environment, Stop::new());
+        diagnostics.extend(context.validate(&source.configuration).await);
+    }
+    Ok((diagnostics, sources))
+}
+
+async fn stages(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
+    let bytes = plan_file::read(path)?;
+    let workplace = session.workplace(PARALLELISM).await?;
+    let key = session.key()?;
+    let outcome = runs::validate::validate(&workplace, &bytes, &key, &[]).await?;
+    let view = PlanVerdicts { plan: outcome.plan.as_str(), verdicts: &outcome.verdicts };
+    let colour = session.reporter.text.colour;
+    session.reporter.write(|out| match json {
+        true => view.write_json(out),
+        false => view.write_text(colour, out),
+    });
+    if !json {
+        session.reporter.diagnostics(&outcome.diagnostics, &Sources::new());
+    }
+    Ok(u8::from(!outcome.passes))
+}

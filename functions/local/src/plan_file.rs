@@ -1,0 +1,50 @@
+//! Plan files on disk.
+
+use language::diagnostics::Diagnostic;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// More than any plan has; whatever is larger was named by mistake.
+const LARGEST: u64 = 1 << 30;
+
+/// # Errors
+/// Where it cannot be read.
+pub(crate) fn read(path: &str) -> Result<Vec<u8>, Diagnostic> {
+    let failed = |error: io::Error| {
+        Diagnostic::error(
+            format!("Failed to load \"{path}\" as a plan file"),
+            format!("The file could not be read: {error}."),
+        )
+    };
+    let file = File::open(path).map_err(failed)?;
+    let mut content = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut content).map_err(failed)?;
+    match content.len() as u64 > LARGEST {
+        true => Err(failed(io::Error::other("it is larger than any plan"))),
+        false => Ok(content),
+    }
+}
+
+/// Writes a plan whole or not at all, for its owner alone: it holds sensitive values.
+///
+/// # Errors
+/// Where it cannot be written.
+pub(crate) fn write(path: &str, content: &[u8]) -> Result<(), Diagnostic> {
+    let target = Path::new(path);
+    let name = target.file_name().map(|name| name.to_string_lossy().into_owned());
+    let staged = target.with_file_name(format!(".{}.partial", name.unwrap_or_default()));
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&staged)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&staged, target));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&staged);
+        Diagnostic::error("Failed to write plan file", format!("The plan file could not be written to {path}: {error}."))
+    })
+}

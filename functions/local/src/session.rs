@@ -1,0 +1,292 @@
+//! One command at work: where, for whom, and what it has opened.
+
+use crate::WATCHDOG;
+use crate::environment::ProcessEnvironment;
+use crate::fault_injection::observed;
+use crate::flags::UsageError;
+use crate::invocation::Invocation;
+use crate::reporter::{self, Reporter, Speech};
+use crate::surroundings::{SystemRandom, WallClock};
+use crate::working_directory::WorkingDirectory;
+use engine::clock::Clock;
+use engine::estate::Estate;
+use engine::hooks::Hook;
+use engine::identifiers::Principal;
+use engine::random::Random;
+use engine::record::key::EstateName;
+use engine::saved_plan::{HmacKey, LockedProvider};
+use engine::{Environment, Stop};
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::source::Sources;
+use providers::builtin::BuiltinProvider;
+use providers::install::Locks;
+use providers::plugin::watchdog::WatchdogCommand;
+use providers::plugin::{PluginHost, PluginTimeouts};
+use providers::{InstalledProviders, Providers, SchemaCache};
+use records::{DirectoryStore, Opening, StoreError};
+use runs::remote_state::StateFiles;
+use runs::source::Source;
+use runs::{RunError, Workplace, key_file};
+use std::sync::Arc;
+
+/// The one workspace there is.
+pub(crate) const WORKSPACE: &str = "default";
+/// How many instances are worked on at once, where nothing else is said.
+pub(crate) const PARALLELISM: usize = 10;
+
+/// Why a command ends before its end.
+pub(crate) enum Failure {
+    /// The command line was wrong.
+    Usage(UsageError),
+    /// Something is wrong with files, records or the world.
+    Diagnostics(Diagnostics, Arc<Sources>),
+    /// It was said already.
+    Reported,
+}
+
+impl From<UsageError> for Failure {
+    fn from(error: UsageError) -> Failure {
+        Failure::Usage(error)
+    }
+}
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure::Diagnostics(diagnostic.into(), Arc::default())
+    }
+}
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        error.to_diagnostic().into()
+    }
+}
+
+/// One command at work.
+pub(crate) struct Session {
+    pub(crate) environment: ProcessEnvironment,
+    pub(crate) directory: WorkingDirectory,
+    pub(crate) reporter: Arc<Reporter>,
+    pub(crate) stop: Stop,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+}
+
+impl Session {
+    /// # Errors
+    /// Where the directory cannot be entered, or another workspace is asked for.
+    pub(crate) fn begin(
+        invocation: &Invocation,
+        environment: ProcessEnvironment,
+        speech: Speech,
+    ) -> Result<Session, Failure> {
+        let clock: Arc<dyn Clock> = Arc::new(WallClock);
+        let reporter = Arc::new(Reporter::new(speech, &environment, clock.clone()));
+        let begin = || {
+            let directory = WorkingDirectory::enter(invocation.directory.as_deref(), &environment)?;
+            match environment.get("TF_WORKSPACE") {
+                None | Some(WORKSPACE) => Ok(directory),
+                Some(other) => Err(only_one_workspace(other)),
+            }
+        };
+        match begin() {
+            Ok(directory) => Ok(Session {
+                environment,
+                directory,
+                reporter,
+                stop: Stop::new(),
+                clock,
+                random: Arc::new(SystemRandom),
+            }),
+            Err(diagnostic) => {
+                reporter.report([diagnostic]);
+                Err(Failure::Reported)
+            }
+        }
+    }
+
+    /// Says what a command came to.
+    pub(crate) fn conclude(&self, result: Result<u8, Failure>, command: &str) -> u8 {
+        match result {
+            Ok(code) => return code,
+            Err(Failure::Usage(error)) => reporter::usage_error(&error, Some(command)),
+            Err(Failure::Diagnostics(diagnostics, sources)) => {
+                self.reporter.diagnostics(&diagnostics, &sources);
+            }
+            Err(Failure::Reported) => {}
+        }
+        1
+    }
+
+    pub(crate) fn principal(&self) -> Principal {
+        Principal::from_stored(self.environment.user())
+    }
+
+    /// The estate; `None` where there is no store and none is to be made.
+    ///
+    /// # Errors
+    /// Where the store cannot be opened.
+    pub(crate) async fn estate(&self, opening: Opening) -> Result<Option<Estate>, Failure> {
+        let root = self.directory.store();
+        let failed = |error: StoreError| {
+            Diagnostic::error("Failed to open the store of records", format!("{error}."))
+        };
+        let store = match DirectoryStore::open(&root, opening).await {
+            Ok(store) => store,
+            Err(StoreError::RootMissing { .. }) => return Ok(None),
+            Err(error) => return Err(failed(error).into()),
+        };
+        if opening == Opening::Create {
+            // Records hold sensitive values, and belong to nobody's version control.
+            let ignore = root.join(".gitignore");
+            if !ignore.exists()
+                && let Err(error) = std::fs::write(&ignore, "*\n")
+            {
+                tracing::warn!("{} could not be written: {error}", ignore.display());
+            }
+        }
+        let name = EstateName::new(WORKSPACE)
+            .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()))?;
+        let estate =
+            Estate::open(observed(store), "", name, self.clock.clone(), self.random.clone());
+        Ok(Some(estate.map_err(failed)?))
+    }
+
+    /// The key that authenticates plans.
+    ///
+    /// # Errors
+    /// Where it cannot be read or made.
+    pub(crate) fn key(&self) -> Result<HmacKey, Failure> {
+        let key = key_file::open(&self.directory.key_file(), &*self.random);
+        key.map_err(|error| {
+            Diagnostic::error("Failed to open the key of plans", format!("{error}.")).into()
+        })
+    }
+
+    /// The providers that are installed.
+    ///
+    /// # Errors
+    /// Where the CLI configuration cannot be used.
+    pub(crate) fn providers(&self, locks: &Locks) -> Result<Arc<dyn Providers>, Failure> {
+        let config = self.directory.cli_config()?;
+        let watchdog = WatchdogCommand {
+            program: self.environment.program.clone(),
+            args: vec![WATCHDOG.into()],
+        };
+        let inherited = self.environment.inherited.clone();
+        let host = PluginHost::new(watchdog, inherited, PluginTimeouts::default());
+        let remote = Arc::new(StateFiles::new(self.directory.files.clone()));
+        let builtin = BuiltinProvider::new(self.random.clone(), Some(remote));
+        Ok(Arc::new(InstalledProviders::new(
+            self.directory.packages(config, locks.clone()),
+            Arc::new(host),
+            Arc::new(SchemaCache::default()),
+            Arc::new(builtin),
+        )))
+    }
+
+    /// The engine's surroundings.
+    pub(crate) fn engine(
+        &self,
+        providers: Arc<dyn Providers>,
+        hooks: Vec<Arc<dyn Hook>>,
+        parallelism: usize,
+    ) -> Environment {
+        Environment {
+            files: self.directory.files.clone(),
+            working_directory: self.directory.path.clone(),
+            home_directory: self.directory.home(),
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+            providers,
+            hooks,
+            parallelism,
+            workspace: WORKSPACE.into(),
+        }
+    }
+
+    /// Everything that a handler needs.
+    ///
+    /// # Errors
+    /// Where the store, the lock file or the CLI configuration cannot be used.
+    pub(crate) async fn workplace(&self, parallelism: usize) -> Result<Workplace, Failure> {
+        let locks = self.directory.locks()?;
+        let providers = self.providers(&locks)?;
+        let Some(estate) = self.estate(Opening::Create).await? else {
+            return Err(Diagnostic::error("No store of records", "It was removed meanwhile.").into());
+        };
+        let environment = self.engine(providers, vec![self.reporter.hook()], parallelism);
+        let locked = locks.0.iter().map(|(address, lock)| {
+            let hashes = lock.hashes.iter().map(ToString::to_string).collect();
+            (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
+        });
+        Ok(Workplace { estate, environment, stop: self.stop.clone(), locked: locked.collect() })
+    }
+
+    /// The configuration, with its modules installed and its providers locked.
+    ///
+    /// # Errors
+    /// Where it is not valid, or `plumb init` has to run first. Warnings are in the answer.
+    pub(crate) fn configuration(&self) -> Result<(Source, Diagnostics), Failure> {
+        let (source, diagnostics) = self.directory.load()?;
+        let sources = source.configuration.sources.clone();
+        if diagnostics.has_errors() {
+            return Err(Failure::Diagnostics(diagnostics, sources));
+        }
+        self.check_locked(&source)?;
+        Ok((source, diagnostics))
+    }
+
+    fn check_locked(&self, source: &Source) -> Result<(), Failure> {
+        let locks = self.directory.locks()?;
+        let overrides = self.directory.cli_config()?.dev_overrides;
+        let mut wrong = String::new();
+        for (provider, wanted) in source.configuration.provider_requirements() {
+            if provider.is_builtin() || overrides.contains_key(&provider) {
+                continue;
+            }
+            let Some(lock) = locks.0.get(&provider) else {
+                wrong.push_str(&format!(
+                    "\n  - provider {provider}: required by this configuration but no version is selected"
+                ));
+                continue;
+            };
+            let version = lock.version.to_string().parse().ok();
+            for requirement in wanted {
+                if version.as_ref().is_some_and(|version| !requirement.constraints.matches(version)) {
+                    wrong.push_str(&format!(
+                        "\n  - provider {provider}: locked version selection {} doesn't match the updated version constraints \"{}\"",
+                        lock.version, requirement.text
+                    ));
+                    break;
+                }
+            }
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let how = match locks.0.is_empty() {
+            true => {
+                "To make the initial dependency selections that will initialize the dependency lock file, run:\n  plumb init"
+            }
+            false => {
+                "To update the locked dependency selections to match a changed configuration, run:\n  plumb init -upgrade"
+            }
+        };
+        Err(Diagnostic::error(
+            "Inconsistent dependency lock file",
+            format!(
+                "The following dependency selections recorded in the lock file are inconsistent with the current configuration:{wrong}\n\n{how}"
+            ),
+        )
+        .into())
+    }
+}
+
+/// There is only one workspace.
+pub(crate) fn only_one_workspace(name: &str) -> Diagnostic {
+    Diagnostic::error(
+        "Workspaces are not supported yet",
+        format!(
+            "The workspace {name:?} was asked for. There is only {WORKSPACE:?}; use a directory of its own for each estate."
+        ),
+    )
+}

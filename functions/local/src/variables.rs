@@ -1,0 +1,88 @@
+//! Values for root variables: given, or asked for.
+
+use crate::flags::Flags;
+use crate::prompt::Input;
+use crate::session::{Failure, Session};
+use engine::Variables;
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::module::Module;
+use language::variables::{
+    RootValues, ValueSource, VariableArgument, VariableInputs, given_values,
+};
+use runs::source::Source;
+use std::path::Path;
+use std::sync::Arc;
+
+/// `-var` and `-var-file`, in the order of the command line.
+pub(crate) fn arguments(flags: &Flags) -> Vec<VariableArgument> {
+    flags
+        .all(&["var", "var-file"])
+        .map(|(name, value)| match name {
+            "var" => VariableArgument::Assignment(value.to_owned()),
+            _ => VariableArgument::File(value.into()),
+        })
+        .collect()
+}
+
+/// Gathers all values, and asks for those that are missing if that is allowed.
+///
+/// # Errors
+/// Where a value is missing or cannot be read. Warnings are in the answer.
+pub(crate) fn values(
+    session: &Session,
+    source: &Source,
+    arguments: Vec<VariableArgument>,
+    input: Option<&mut dyn Input>,
+) -> Result<(Variables, Diagnostics), Failure> {
+    let sources = &source.configuration.sources;
+    let module = &source.configuration.root.module;
+    let inputs = VariableInputs { environment: session.environment.input_variables(), arguments };
+    let fail = |diagnostics| Failure::Diagnostics(diagnostics, sources.clone());
+    let (mut given, mut diagnostics) =
+        given_values(&*session.directory.files, Path::new(""), &inputs, sources);
+    if diagnostics.has_errors() {
+        return Err(fail(diagnostics));
+    }
+    let (mut resolved, found) = given.resolve(module, sources);
+    if !found.has_errors()
+        && !resolved.missing.is_empty()
+        && let Some(input) = input
+    {
+        ask(input, module, &resolved.missing, &mut given)?;
+        let (again, found) = given.resolve(module, sources);
+        diagnostics.extend(found);
+        resolved = again;
+    } else {
+        diagnostics.extend(found);
+    }
+    if !diagnostics.has_errors() {
+        diagnostics.extend(resolved.refuse_missing(module));
+    }
+    match diagnostics.has_errors() {
+        true => Err(fail(diagnostics)),
+        false => Ok((resolved.values, diagnostics)),
+    }
+}
+
+fn ask(
+    input: &mut dyn Input,
+    module: &Module,
+    missing: &[Arc<str>],
+    given: &mut RootValues,
+) -> Result<(), Failure> {
+    let mut names = missing.to_vec();
+    names.sort();
+    for name in names {
+        let variable = module.variables.get(&name);
+        let description = variable.and_then(|variable| variable.description.clone());
+        let answer = input.ask(&format!("var.{name}"), description.as_deref().unwrap_or_default());
+        let answer = answer.map_err(|error| {
+            Diagnostic::error(
+                "No value for required variable",
+                format!("The root module input variable \"{name}\" was asked for, and no answer came: {error}."),
+            )
+        })?;
+        given.insert_text(name, answer, ValueSource::Prompt);
+    }
+    Ok(())
+}

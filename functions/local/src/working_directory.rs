@@ -1,0 +1,187 @@
+//! The directory of a root module, and what is kept beside the configuration.
+
+use crate::environment::ProcessEnvironment;
+use language::diagnostics::Diagnostic;
+use language::files::{Disk, FileSystem};
+use language::module::ModuleManifest;
+use providers::install::{CliConfig, Installer, Locks, Platform, ProviderPackages};
+use runs::source::{self, Modules, Source};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where the store is, beside the configuration.
+const STORE: &str = ".plumb";
+
+/// The root module's directory.
+pub(crate) struct WorkingDirectory {
+    pub(crate) path: PathBuf,
+    pub(crate) files: Arc<dyn FileSystem>,
+    data: PathBuf,
+    cli_config: Option<PathBuf>,
+    home: Option<PathBuf>,
+    implied_mirrors: Vec<PathBuf>,
+}
+
+fn unreadable(what: &str, path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::error(
+        format!("Failed to read {what}"),
+        format!("The file {} could not be read: {error}.", path.display()),
+    )
+}
+
+impl WorkingDirectory {
+    /// # Errors
+    /// Where `directory` cannot be entered.
+    pub(crate) fn enter(
+        directory: Option<&Path>,
+        environment: &ProcessEnvironment,
+    ) -> Result<WorkingDirectory, Diagnostic> {
+        if let Some(directory) = directory {
+            // Plugins work in the root module's directory, as Terraform has it.
+            std::env::set_current_dir(directory).map_err(|error| {
+                Diagnostic::error(
+                    "Error handling -chdir option",
+                    format!("The directory {} cannot be entered: {error}.", directory.display()),
+                )
+            })?;
+        }
+        let path = std::env::current_dir().map_err(|error| {
+            Diagnostic::error("No working directory", format!("It cannot be found out: {error}."))
+        })?;
+        let home = environment.home();
+        let cli_config = match environment.get("TF_CLI_CONFIG_FILE") {
+            Some(path) => Some(PathBuf::from(path)),
+            None => home.as_ref().map(|home| home.join(".terraformrc")).filter(|p| p.exists()),
+        };
+        let mut implied_mirrors = vec![path.join("terraform.d/plugins")];
+        implied_mirrors.extend(home.as_ref().map(|home| home.join(".terraform.d/plugins")));
+        let data_home = environment.get("XDG_DATA_HOME").map(PathBuf::from);
+        let data_home = data_home.or_else(|| home.as_ref().map(|home| home.join(".local/share")));
+        implied_mirrors.extend(data_home.map(|data| data.join("terraform/plugins")));
+        implied_mirrors.retain(|mirror| mirror.is_dir());
+        Ok(WorkingDirectory {
+            files: Arc::new(Disk::new(path.clone())),
+            data: path.join(environment.get("TF_DATA_DIR").unwrap_or(".terraform")),
+            path,
+            cli_config,
+            home,
+            implied_mirrors,
+        })
+    }
+
+    /// The store's directory.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.path.join(STORE)
+    }
+
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.home.clone()
+    }
+
+    /// The key that authenticates plans.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.store().join("key")
+    }
+
+    fn manifest_file(&self) -> PathBuf {
+        self.data.join("modules/modules.json")
+    }
+
+    /// # Errors
+    /// Where the manifest cannot be read.
+    pub(crate) fn manifest(&self) -> Result<ModuleManifest, Diagnostic> {
+        let path = self.manifest_file();
+        match std::fs::read(&path) {
+            Ok(text) => ModuleManifest::parse(&text).map_err(|error| {
+                Diagnostic::error("Failed to read module manifest", format!("In {}: {error}.", path.display()))
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ModuleManifest::default()),
+            Err(error) => Err(unreadable("module manifest", &path, &error)),
+        }
+    }
+
+    /// # Errors
+    /// Where it cannot be written.
+    pub(crate) fn write_manifest(&self, manifest: &ModuleManifest) -> Result<(), Diagnostic> {
+        write(&self.manifest_file(), manifest.to_json().as_bytes())
+    }
+
+    /// What is locked.
+    ///
+    /// # Errors
+    /// Where the lock file cannot be read.
+    pub(crate) fn locks(&self) -> Result<Locks, Diagnostic> {
+        let path = self.path.join(Locks::FILE);
+        match std::fs::read(&path) {
+            Ok(text) => Locks::parse(Locks::FILE, &text).map_err(|error| {
+                Diagnostic::error("Invalid dependency lock file", format!("{error}."))
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Locks::default()),
+            Err(error) => Err(unreadable("dependency lock file", &path, &error)),
+        }
+    }
+
+    /// # Errors
+    /// Where it cannot be written.
+    pub(crate) fn write_locks(&self, locks: &Locks) -> Result<(), Diagnostic> {
+        write(&self.path.join(Locks::FILE), locks.to_string().as_bytes())
+    }
+
+    /// What the CLI configuration says of providers.
+    ///
+    /// # Errors
+    /// Where it cannot be read or used.
+    pub(crate) fn cli_config(&self) -> Result<CliConfig, Diagnostic> {
+        let Some(path) = &self.cli_config else { return Ok(CliConfig::default()) };
+        let text = std::fs::read(path).map_err(|e| unreadable("CLI configuration", path, &e))?;
+        CliConfig::parse(&path.to_string_lossy(), &text, &self.path)
+            .map_err(|error| Diagnostic::error("Invalid CLI configuration", format!("{error}.")))
+    }
+
+    pub(crate) fn installer(&self, config: CliConfig) -> Installer {
+        Installer {
+            config,
+            implied_mirrors: self.implied_mirrors.clone(),
+            directory: self.data.join("providers"),
+            platform: Platform::current(),
+        }
+    }
+
+    pub(crate) fn packages(&self, config: CliConfig, locks: Locks) -> ProviderPackages {
+        ProviderPackages {
+            directory: self.data.join("providers"),
+            platform: Platform::current(),
+            locks,
+            dev_overrides: config.dev_overrides,
+        }
+    }
+
+    /// Whether there is any configuration.
+    pub(crate) fn has_configuration(&self) -> bool {
+        let entries = self.files.read_directory(Path::new(".")).unwrap_or_default();
+        entries.iter().any(|entry| {
+            let name = entry.name.to_string_lossy();
+            !name.starts_with('.') && (name.ends_with(".tf") || name.ends_with(".tf.json"))
+        })
+    }
+
+    /// The configuration with its installed modules.
+    ///
+    /// # Errors
+    /// Where the manifest of modules cannot be read.
+    pub(crate) fn load(&self) -> Result<(Source, language::diagnostics::Diagnostics), Diagnostic> {
+        let manifest = self.manifest()?;
+        Ok(source::from_directory(&*self.files, Modules::Installed(&manifest)))
+    }
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), Diagnostic> {
+    let parent = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    parent.and_then(|()| std::fs::write(path, content)).map_err(|error| {
+        Diagnostic::error(
+            "Failed to write file",
+            format!("The file {} could not be written: {error}.", path.display()),
+        )
+    })
+}

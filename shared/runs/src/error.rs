@@ -1,0 +1,55 @@
+use engine::estate::EstateError;
+use engine::existing_state::ExistingStateError;
+use engine::saved_plan::{SavedPlanError, SigningError};
+use engine::transaction::TransactionError;
+use language::diagnostics::Diagnostic;
+
+/// A handler could not do its work. What is wrong with a configuration or a provider is in the
+/// diagnostics of its outcome instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The records cannot be read or written.
+    #[error(transparent)]
+    Estate(#[from] EstateError),
+    /// State may exist elsewhere.
+    #[error(transparent)]
+    ExistingState(#[from] ExistingStateError),
+    /// The plan cannot be read or written.
+    #[error(transparent)]
+    SavedPlan(#[from] SavedPlanError),
+    /// The key that authenticates plans cannot be used.
+    #[error(transparent)]
+    Signing(#[from] SigningError),
+    /// The transaction cannot begin or go on.
+    #[error(transparent)]
+    Transaction(#[from] TransactionError),
+}
+
+impl RunError {
+    /// As it is reported beside the diagnostics of a configuration.
+    pub fn to_diagnostic(&self) -> Diagnostic {
+        let summary = match self {
+            RunError::Estate(_) => "Failed to read or write the records",
+            RunError::ExistingState(_) => "State may exist elsewhere",
+            RunError::SavedPlan(SavedPlanError::Unwritable { .. } | SavedPlanError::Ephemeral { .. }) => {
+                "Failed to write plan file"
+            }
+            RunError::SavedPlan(_) => "Failed to read plan file",
+            RunError::Signing(_) => "Failed to authenticate the plan",
+            RunError::Transaction(TransactionError::Busy { .. }) => "The plan is being applied",
+            RunError::Transaction(TransactionError::Used { .. }) => "The plan was used already",
+            RunError::Transaction(_) => "The transaction cannot go on",
+        };
+        Diagnostic::error(summary, sentence(&self.to_string()))
+    }
+}
+
+/// Our errors are clauses; a diagnostic's detail is made of sentences.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let rest = chars.as_str();
+    let end = if rest.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{rest}{end}")
+}

@@ -1,0 +1,119 @@
+//! Planning: a bundle in, a saved plan out.
+
+use crate::error::RunError;
+use crate::sets::{read_set, write_set};
+use crate::source::{RootFolder, Source};
+use crate::workplace::Workplace;
+use engine::estate::EstateReading;
+use engine::existing_state::{NewEstate, check_existing_state};
+use engine::identifiers::PlanId;
+use engine::plan::Plan;
+use engine::saved_plan::{self, DEFAULT_EXPIRY, ENGINE_VERSION, SavedPlan};
+use engine::stages::check_snapshot;
+use engine::verdict::Verdict;
+use engine::{PlanOptions, Variables};
+use language::diagnostics::Diagnostics;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What to plan.
+#[derive(Clone, Debug)]
+pub struct PlanRequest {
+    /// The configuration.
+    pub source: Source,
+    /// Values of root variables.
+    pub variables: Variables,
+    /// How.
+    pub options: PlanOptions,
+    /// Whether a person said that nothing exists.
+    pub new_estate: NewEstate,
+}
+
+/// A plan, with all that was noticed on the way.
+#[derive(Clone, Debug)]
+pub struct PlanOutcome {
+    /// The plan with all that it rests on, to be applied at once or to be encoded. Incomplete after
+    /// errors.
+    pub saved: SavedPlan,
+    /// What the configuration and the providers say.
+    pub diagnostics: Diagnostics,
+    /// What the snapshot stage says.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl PlanOutcome {
+    /// The plan itself.
+    pub fn plan(&self) -> &Plan {
+        &self.saved.plan
+    }
+}
+
+/// Makes a plan.
+///
+/// # Errors
+/// Where the records cannot be read, or state may exist elsewhere.
+pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOutcome, RunError> {
+    let PlanRequest { source, variables, options, new_estate } = request;
+    let reading = first_reading(workplace, &source, new_estate).await?;
+    let configuration = &source.configuration;
+    let (mut plan, diagnostics) = workplace
+        .context()
+        .plan(configuration, variables, reading.state.clone(), options)
+        .await;
+    let verdicts = check_snapshot(&workplace.estate, &reading).await;
+    let module = &configuration.root.module;
+    let ephemeral_variables = module
+        .variables
+        .values()
+        .filter(|variable| variable.ephemeral && plan.variables.contains_key(&variable.name))
+        .map(|variable| variable.name.clone())
+        .collect();
+    for name in &ephemeral_variables {
+        plan.variables.remove(name);
+    }
+    let write_set = write_set(&plan, &reading);
+    let read_set = read_set(&plan, &reading, &write_set);
+    let created = workplace.now();
+    let saved = SavedPlan {
+        id: PlanId::new(&*workplace.environment.random),
+        created,
+        expires: created + DEFAULT_EXPIRY,
+        engine: ENGINE_VERSION.into(),
+        estate: workplace.estate.name().clone(),
+        lineage: reading.header.as_ref().map(|header| header.lineage.clone()),
+        serial: reading.header.as_ref().map_or(0, |header| header.serial),
+        bundle: source.bundle,
+        providers: workplace.locked.clone(),
+        write_set,
+        read_set,
+        ignored: BTreeMap::new(),
+        ephemeral_variables,
+        options: saved_plan::PlanOptions {
+            targets: Vec::new(),
+            replace: Vec::new(),
+            skip_refresh: !options.refresh,
+        },
+        snapshot: verdicts.clone(),
+        plan,
+    };
+    Ok(PlanOutcome { saved, diagnostics, verdicts })
+}
+
+/// What planning starts from. The first contact with an estate gives it its lineage.
+async fn first_reading(
+    workplace: &Workplace,
+    source: &Source,
+    new_estate: NewEstate,
+) -> Result<EstateReading, RunError> {
+    let mut reading = workplace.estate.read().await?;
+    let files = RootFolder(&*workplace.environment.files);
+    check_existing_state(reading.header.is_some(), &source.backend, &files, new_estate)?;
+    if reading.header.is_none() {
+        let header = workplace.estate.create_if_absent().await?;
+        let mut state = (*reading.state).clone();
+        (state.lineage, state.serial) = (Some(header.lineage.clone()), header.serial);
+        reading.state = Arc::new(state);
+        reading.header = Some(header);
+    }
+    Ok(reading)
+}

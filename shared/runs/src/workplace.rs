@@ -1,0 +1,36 @@
+use engine::estate::Estate;
+use engine::saved_plan::LockedProvider;
+use engine::{Context, Environment, Stop};
+use std::collections::BTreeMap;
+use values::address::ProviderAddress;
+
+/// What a handler works in: an estate, the engine's surroundings, and the installed providers.
+#[derive(Clone)]
+pub struct Workplace {
+    /// Where the records are.
+    pub estate: Estate,
+    /// Clock, files, providers and observers.
+    pub environment: Environment,
+    /// Where somebody may ask to stop.
+    pub stop: Stop,
+    /// What the lock file selects.
+    pub locked: BTreeMap<ProviderAddress, LockedProvider>,
+}
+
+impl Workplace {
+    /// The engine with all observers.
+    pub(crate) fn context(&self) -> Context {
+        Context::new(self.environment.clone(), self.stop.clone())
+    }
+
+    /// The engine without observers, for reads that are no part of what a person follows.
+    pub(crate) fn unobserved(&self) -> Context {
+        let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
+        Context::new(environment, self.stop.clone())
+    }
+
+    /// Seconds since the epoch.
+    pub(crate) fn now(&self) -> i64 {
+        self.environment.clock.seconds()
+    }
+}

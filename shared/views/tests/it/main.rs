@@ -1,0 +1,9 @@
+//! Views through their public interfaces.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod diagnostics;
+mod hooks;
+mod plans;
+mod reader;
+mod recorded;
+mod states;
