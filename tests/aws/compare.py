@@ -17,6 +17,8 @@ FIELDS = ("address", "previous_address", "module_address", "mode", "type", "name
 CHANGE_FIELDS = ("actions", "before", "after", "after_unknown", "before_sensitive", "after_sensitive", "replace_paths",
                  "importing")
 
+TIME = "time"
+
 # Values that the provider, or the stand-in of AWS behind it, makes anew in each run. Nothing else is normalised.
 # A placeholder keeps which of them are the same: <vpc 1> is one VPC wherever it is named.
 CHOSEN = [
@@ -24,20 +26,18 @@ CHOSEN = [
     (r"\b(vpc|subnet|igw|rtb|rtbassoc|sg|acl|dopt)-[0-9a-f]{8,17}\b", r"\1"),
     # The provider's own name for a security group's rule: a hash of the group's random identifier.
     (r"\bsgrule-\d+\b", "sgrule"),
-    # IAM's unique identifiers: the kind's prefix and random characters.
-    (r"\b(AROA|AIPA|ANPA)[0-9A-Z]{12,17}\b", r"\1"),
-    # IAM's identifiers in moto, which leaves the prefix of a policy out.
-    (r"^A[0-9A-Z]{20}$", "iam"),
     # What the provider appends to a name_prefix: the time of day and a counter.
     (r"(?<=-)\d{18}[0-9a-f]{8}\b", "suffix"),
     # Subscriptions and versions of objects: random UUIDs.
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "uuid"),
-    # Times of creation.
-    (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", "time"),
+    # Times of creation. Not numbered: whether two things were made in the same second is chance.
+    (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?", TIME),
     # The port is whichever was free.
     (r"\bhttp://127\.0\.0\.1:\d+", "endpoint"),
 ]
-PLACEHOLDER = re.compile(r"<[A-Za-z]+ \d+>")
+# Attributes whose whole value is drawn at random by IAM, in no form that a pattern could tell from other text.
+CHOSEN_ATTRIBUTES = ("policy_id", "unique_id")
+PLACEHOLDER = re.compile(r"<(time|[a-z_]+ \d+)>")
 
 
 class Normaliser:
@@ -48,6 +48,8 @@ class Normaliser:
         self.counts = {}
 
     def placeholder(self, kind, found):
+        if kind == TIME:
+            return "<time>"
         if found not in self.placeholders:
             self.counts[kind] = self.counts.get(kind, 0) + 1
             self.placeholders[found] = f"<{kind} {self.counts[kind]}>"
@@ -65,8 +67,13 @@ class Normaliser:
                 items.sort(key=lambda item: json.dumps(item, sort_keys=True))
             return items
         if isinstance(value, dict):
-            return {key: self.normalise(value[key]) for key in sorted(value)}
+            return {key: self.attribute(key, value[key]) for key in sorted(value)}
         return value
+
+    def attribute(self, name, value):
+        if name in CHOSEN_ATTRIBUTES and isinstance(value, str):
+            return self.placeholder(name, value)
+        return self.normalise(value)
 
 
 def resource(change):

@@ -89,7 +89,14 @@ impl Flags {
     /// Where a flag is unknown, not supported, or its value is missing or no bool.
     pub(crate) fn parse(arguments: &[String], known: &[Flag]) -> Result<Flags, UsageError> {
         let mut flags = Flags::default();
-        let mut arguments = arguments.iter();
+        let mut arguments = arguments.iter().filter(|argument| {
+            let anywhere = ANYWHERE.iter().find(|name| argument.strip_prefix('-') == Some(**name));
+            let taken = anywhere.and_then(|name| known.iter().find(|known| known.name() == *name));
+            if let Some(Flag::Switch(name)) = taken {
+                flags.given.push((name, true.to_string()));
+            }
+            !matches!(taken, Some(Flag::Switch(_)))
+        });
         while let Some(argument) = arguments.next() {
             let stripped = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-'));
             let text = match stripped {
