@@ -29,8 +29,7 @@ fn main() {
     }
     for shape in SHAPES {
         let ours = measure(Path::new(env!("CARGO_BIN_EXE_plumb")), shape, instances);
-        let theirs =
-            terraform.then(|| measure(Path::new("terraform"), shape, instances.min(1000)));
+        let theirs = terraform.then(|| measure(Path::new("terraform"), shape, instances.min(1000)));
         for (i, (step, _)) in STEPS.iter().enumerate() {
             let own = ours[i].as_secs_f64();
             match &theirs {
@@ -50,7 +49,9 @@ fn main() {
 fn configuration(shape: &str, instances: usize) -> String {
     match shape {
         "blocks" => (0..instances)
-            .map(|i| format!("resource \"terraform_data\" \"r{i}\" {{\n  input = \"value-{i}\"\n}}\n"))
+            .map(|i| {
+                format!("resource \"terraform_data\" \"r{i}\" {{\n  input = \"value-{i}\"\n}}\n")
+            })
             .collect(),
         "count" => format!(
             "resource \"terraform_data\" \"r\" {{\n  count = {instances}\n  input = \"value-${{count.index}}\"\n}}\n"

@@ -32,14 +32,30 @@ impl Flag {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UsageError {
     NotUtf8,
-    UnknownGlobal { flag: String },
-    UnknownCommand { name: String },
-    Undefined { flag: String },
-    MissingValue { flag: String },
-    NotABool { flag: String, value: String },
-    Unsupported { flag: String },
+    UnknownGlobal {
+        flag: String,
+    },
+    UnknownCommand {
+        name: String,
+    },
+    Undefined {
+        flag: String,
+    },
+    MissingValue {
+        flag: String,
+    },
+    NotABool {
+        flag: String,
+        value: String,
+    },
+    Unsupported {
+        flag: String,
+    },
     /// What is wrong with flags or arguments together: a summary and sentences.
-    Other { summary: String, detail: String },
+    Other {
+        summary: String,
+        detail: String,
+    },
 }
 
 impl UsageError {
@@ -54,20 +70,26 @@ impl UsageError {
             UsageError::NotUtf8 => flags("an argument is not UTF-8".into()),
             UsageError::UnknownGlobal { flag } => (
                 "Invalid global option".into(),
-                format!("The option {flag:?} is not one that stands before a command. -chdir=DIR, -help and -version do."),
+                format!(
+                    "The option {flag:?} is not one that stands before a command. -chdir=DIR, -help and -version do."
+                ),
             ),
             UsageError::UnknownCommand { name } => (
                 format!("There is no command {name:?}"),
                 "To see all commands, run: plumb -help".into(),
             ),
-            UsageError::Undefined { flag } => flags(format!("flag provided but not defined: -{flag}")),
+            UsageError::Undefined { flag } => {
+                flags(format!("flag provided but not defined: -{flag}"))
+            }
             UsageError::MissingValue { flag } => flags(format!("flag needs an argument: -{flag}")),
             UsageError::NotABool { flag, value } => {
                 flags(format!("invalid boolean value {value:?} for -{flag}: parse error"))
             }
             UsageError::Unsupported { flag } => (
                 format!("Not supported yet: -{flag}"),
-                format!("The option -{flag} is one of Terraform's that plumb does not know yet. Nothing was done."),
+                format!(
+                    "The option -{flag} is one of Terraform's that plumb does not know yet. Nothing was done."
+                ),
             ),
             UsageError::Other { summary, detail } => (summary.clone(), detail.clone()),
         }

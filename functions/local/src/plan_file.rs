@@ -45,6 +45,9 @@ pub(crate) fn write(path: &str, content: &[u8]) -> Result<(), Diagnostic> {
         .and_then(|()| std::fs::rename(&staged, target));
     written.map_err(|error| {
         let _ = std::fs::remove_file(&staged);
-        Diagnostic::error("Failed to write plan file", format!("The plan file could not be written to {path}: {error}."))
+        Diagnostic::error(
+            "Failed to write plan file",
+            format!("The plan file could not be written to {path}: {error}."),
+        )
     })
 }

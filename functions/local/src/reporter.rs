@@ -180,10 +180,8 @@ pub(crate) fn usage_error(error: &UsageError, command: Option<&str>) {
     let mut text = Vec::new();
     let _ = write_text(&diagnostics, &Sources::new(), options, &mut text);
     if let Some(command) = command {
-        let _ = write!(
-            text,
-            "\nFor more help on using this command, run:\n  plumb {command} -help\n"
-        );
+        let _ =
+            write!(text, "\nFor more help on using this command, run:\n  plumb {command} -help\n");
     }
     let _ = io::stderr().write_all(&text);
 }

@@ -211,7 +211,9 @@ impl Session {
         let locks = self.directory.locks()?;
         let providers = self.providers(&locks)?;
         let Some(estate) = self.estate(Opening::Create).await? else {
-            return Err(Diagnostic::error("No store of records", "It was removed meanwhile.").into());
+            return Err(
+                Diagnostic::error("No store of records", "It was removed meanwhile.").into()
+            );
         };
         let environment = self.engine(providers, vec![self.reporter.hook()], parallelism);
         let locked = locks.0.iter().map(|(address, lock)| {
@@ -251,7 +253,8 @@ impl Session {
             };
             let version = lock.version.to_string().parse().ok();
             for requirement in wanted {
-                if version.as_ref().is_some_and(|version| !requirement.constraints.matches(version)) {
+                if version.as_ref().is_some_and(|version| !requirement.constraints.matches(version))
+                {
                     wrong.push_str(&format!(
                         "\n  - provider {provider}: locked version selection {} doesn't match the updated version constraints \"{}\"",
                         lock.version, requirement.text

@@ -43,21 +43,16 @@ pub(crate) fn values(
     if diagnostics.has_errors() {
         return Err(fail(diagnostics));
     }
-    let (mut resolved, found) = given.resolve(module, sources);
-    if !found.has_errors()
+    let (mut resolved, mut found) = given.resolve(module, sources);
+    if let Some(input) = input
+        && !found.has_errors()
         && !resolved.missing.is_empty()
-        && let Some(input) = input
     {
         ask(input, module, &resolved.missing, &mut given)?;
-        let (again, found) = given.resolve(module, sources);
-        diagnostics.extend(found);
-        resolved = again;
-    } else {
-        diagnostics.extend(found);
+        (resolved, found) = given.resolve(module, sources);
     }
-    if !diagnostics.has_errors() {
-        diagnostics.extend(resolved.refuse_missing(module));
-    }
+    diagnostics.extend(found);
+    diagnostics.extend(resolved.refuse_missing(module));
     match diagnostics.has_errors() {
         true => Err(fail(diagnostics)),
         false => Ok((resolved.values, diagnostics)),

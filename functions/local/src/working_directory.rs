@@ -94,7 +94,10 @@ impl WorkingDirectory {
         let path = self.manifest_file();
         match std::fs::read(&path) {
             Ok(text) => ModuleManifest::parse(&text).map_err(|error| {
-                Diagnostic::error("Failed to read module manifest", format!("In {}: {error}.", path.display()))
+                Diagnostic::error(
+                    "Failed to read module manifest",
+                    format!("In {}: {error}.", path.display()),
+                )
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ModuleManifest::default()),
             Err(error) => Err(unreadable("module manifest", &path, &error)),
@@ -134,7 +137,14 @@ impl WorkingDirectory {
     /// Where it cannot be read or used.
     pub(crate) fn cli_config(&self) -> Result<CliConfig, Diagnostic> {
         let Some(path) = &self.cli_config else { return Ok(CliConfig::default()) };
-        let text = std::fs::read(path).map_err(|e| unreadable("CLI configuration", path, &e))?;
+        let text = match std::fs::read(path) {
+            Ok(text) => text,
+            // As Terraform has it: a name that leads nowhere is the same as none.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(CliConfig::default());
+            }
+            Err(error) => return Err(unreadable("CLI configuration", path, &error)),
+        };
         CliConfig::parse(&path.to_string_lossy(), &text, &self.path)
             .map_err(|error| Diagnostic::error("Invalid CLI configuration", format!("{error}.")))
     }

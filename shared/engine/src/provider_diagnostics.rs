@@ -48,7 +48,7 @@ pub(crate) fn failed_call(error: &ProviderError, place: Option<Span>, address: &
 }
 
 /// Where the argument that a path leads to stands, as far down as the body goes.
-fn locate(body: &Body, path: &Path) -> Option<Span> {
+pub(crate) fn locate(body: &Body, path: &Path) -> Option<Span> {
     let (first, rest) = path.0.split_first()?;
     let PathStep::Attribute(name) = first else { return None };
     if let Some(attribute) = body.attributes.iter().find(|a| a.name == *name) {

@@ -70,7 +70,7 @@ impl fmt::Display for Vertex {
             }
             Vertex::Module(path) => write!(f, "{path} (expand)"),
             Vertex::Provider(address) => write!(f, "{address}"),
-            Vertex::Resource(resource) => write!(f, "{resource} (expand)"),
+            Vertex::Resource(resource) => write!(f, "{resource}"),
             Vertex::Expansion(resource) => write!(f, "{resource} (expand)"),
             Vertex::Change(address) => write!(f, "{address}"),
             Vertex::Destroy(address, None) => write!(f, "{address} (destroy)"),

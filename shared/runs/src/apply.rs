@@ -6,9 +6,7 @@ use crate::validate::{ReadWorld, read_world};
 use crate::workplace::Workplace;
 use engine::estate::{EstateHeader, EstateReading, Spill};
 use engine::identifiers::{Principal, RunId};
-use engine::saved_plan::{
-    DEFAULT_EXPIRY, ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan,
-};
+use engine::saved_plan::{DEFAULT_EXPIRY, ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan};
 use engine::stages::{
     AuthenticityFacts, Waiver, World, authenticate, check_lineage, check_records, check_resources,
     check_serial, check_upstream,
@@ -150,10 +148,8 @@ pub async fn apply(
     let given = ephemeral.into_iter().filter(|(name, _)| saved.ephemeral_variables.contains(name));
     plan.variables.extend(given.map(|(name, given)| (name, given.value)));
     let plan = Arc::new(plan);
-    let (applied, found) = workplace
-        .context()
-        .apply(&source.configuration, plan.clone(), executing.recorder())
-        .await;
+    let (applied, found) =
+        workplace.context().apply(&source.configuration, plan.clone(), executing.recorder()).await;
     diagnostics.extend(found);
     // Whatever failed, the transaction ends: what was done is recorded, and the rest never began.
     let header = executing.commit(DEFAULT_EXPIRY).await?;
@@ -194,11 +190,5 @@ async fn give_up(transaction: Transaction, verdicts: &[Verdict]) -> Result<(), T
 }
 
 fn rejected(plan: SavedPlan, verdicts: Vec<Verdict>) -> ApplyOutcome {
-    ApplyOutcome {
-        plan,
-        applied: None,
-        diagnostics: Diagnostics::new(),
-        verdicts,
-        header: None,
-    }
+    ApplyOutcome { plan, applied: None, diagnostics: Diagnostics::new(), verdicts, header: None }
 }

@@ -32,9 +32,9 @@ impl RunError {
         let summary = match self {
             RunError::Estate(_) => "Failed to read or write the records",
             RunError::ExistingState(_) => "State may exist elsewhere",
-            RunError::SavedPlan(SavedPlanError::Unwritable { .. } | SavedPlanError::Ephemeral { .. }) => {
-                "Failed to write plan file"
-            }
+            RunError::SavedPlan(
+                SavedPlanError::Unwritable { .. } | SavedPlanError::Ephemeral { .. },
+            ) => "Failed to write plan file",
             RunError::SavedPlan(_) => "Failed to read plan file",
             RunError::Signing(_) => "Failed to authenticate the plan",
             RunError::Transaction(TransactionError::Busy { .. }) => "The plan is being applied",

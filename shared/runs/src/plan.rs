@@ -56,10 +56,8 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
     let PlanRequest { source, variables, options, new_estate } = request;
     let reading = first_reading(workplace, &source, new_estate).await?;
     let configuration = &source.configuration;
-    let (mut plan, diagnostics) = workplace
-        .context()
-        .plan(configuration, variables, reading.state.clone(), options)
-        .await;
+    let (mut plan, diagnostics) =
+        workplace.context().plan(configuration, variables, reading.state.clone(), options).await;
     let verdicts = check_snapshot(&workplace.estate, &reading).await;
     let module = &configuration.root.module;
     let ephemeral_variables = module

@@ -72,7 +72,8 @@ impl RemoteStateReader for StateFiles {
 }
 
 fn path(request: &RemoteStateRequest) -> Result<String, RemoteStateError> {
-    let wrong = |detail: String| RemoteStateError::Configuration { backend: BACKEND.into(), detail };
+    let wrong =
+        |detail: String| RemoteStateError::Configuration { backend: BACKEND.into(), detail };
     let mut path = "terraform.tfstate".to_owned();
     let mut folder = "terraform.tfstate.d".to_owned();
     if let Some(config) = request.config.as_map() {

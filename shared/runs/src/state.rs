@@ -32,14 +32,19 @@ pub async fn shown_state(providers: &dyn Providers, state: &State) -> (ShownStat
         };
         let Some(decoder) = decoder else { continue };
         let Some(schema) = decoder.schema(address) else {
-            diagnostics.push(undecodable(address, "its provider has no such resource type any more"));
+            diagnostics
+                .push(undecodable(address, "its provider has no such resource type any more"));
             continue;
         };
         let mut one = ShownInstance {
             address: address.clone(),
             provider: provider.clone(),
             schema: schemas
-                .entry((provider.provider.clone(), address.resource.mode, address.resource.ty.clone()))
+                .entry((
+                    provider.provider.clone(),
+                    address.resource.mode,
+                    address.resource.ty.clone(),
+                ))
                 .or_insert_with(|| Arc::new((**schema).clone()))
                 .clone(),
             current: None,
@@ -86,7 +91,10 @@ impl Decoder {
     ) -> Result<Decoder, Diagnostic> {
         let failed = |why: String| {
             let summary = "Failed to load plugin schemas";
-            Diagnostic::error(summary, format!("The schema of provider {address} could not be read: {why}."))
+            Diagnostic::error(
+                summary,
+                format!("The schema of provider {address} could not be read: {why}."),
+            )
         };
         let provider = providers.start(address).await.map_err(|e| failed(e.to_string()))?;
         let response = provider.schema().await.map_err(|e| failed(e.to_string()))?;

@@ -117,7 +117,11 @@ fn ephemeral(
     if plan.ephemeral_variables.is_empty() {
         if !operation.variables.is_empty() {
             let detail = "The -var and -var-file options cannot be used when applying a saved plan file, because a saved plan includes the variable values that were set when it was created.";
-            return Err(Diagnostic::error("Can't set variables when applying a saved plan", detail).into());
+            return Err(Diagnostic::error(
+                "Can't set variables when applying a saved plan",
+                detail,
+            )
+            .into());
         }
         return Ok(Variables::new());
     }
@@ -164,6 +168,12 @@ fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 
     if rejected {
         diagnostics.extend(operation::rejections(&outcome.verdicts));
     }
+    let halted = outcome.applied.as_ref().is_some_and(|applied| !applied.complete);
+    if halted && !diagnostics.has_errors() {
+        diagnostics.push(operation::interrupted(
+            "What was done is recorded, and what is left never began: run \"plumb plan\" to see it.",
+        ));
+    }
     let applied = outcome.applied.as_ref().filter(|_| !diagnostics.has_errors());
     let Some(applied) = applied else {
         reporter.diagnostics(&diagnostics, sources);
@@ -185,7 +195,7 @@ fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 
             write_completion(applied.summary, destroying, &outputs, reporter.text.colour, out)
         }),
     }
-    u8::from(!applied.complete)
+    0
 }
 
 /// Asks whether to go on.

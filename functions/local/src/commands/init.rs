@@ -82,6 +82,7 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         return Err(Failure::Diagnostics(diagnostics, sources));
     }
     session.reporter.diagnostics(&diagnostics, &sources);
+    check_backend(&source)?;
     first_contact(session, &source, flags).await?;
     install_modules(session, &source.configuration)?;
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
@@ -95,6 +96,24 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         );
     }
     Ok(0)
+}
+
+/// The kinds of backend that Terraform has.
+const BACKENDS: [&str; 13] = [
+    "azurerm", "consul", "cos", "gcs", "http", "inmem", "kubernetes", "local", "oci", "oss", "pg", "remote", "s3",
+];
+
+/// Backends are not used; a misspelt one is a mistake all the same.
+fn check_backend(source: &Source) -> Result<(), Failure> {
+    let settings = &source.configuration.root.module.settings;
+    match settings.backend() {
+        Some(backend) if !BACKENDS.contains(&&*backend.kind) => {
+            let detail = format!("There is no backend type named \"{}\".", backend.kind);
+            let error = Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span);
+            Err(Failure::Diagnostics(error.into(), source.configuration.sources.clone()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Gives the estate its lineage, unless state may exist elsewhere: then `plan` has to be told.
@@ -208,7 +227,11 @@ fn write_locks(
             "\nPlumbline has made some changes to the provider dependency selections recorded\nin the .terraform.lock.hcl file. Review those changes and commit them to your\nversion control system if they represent changes you intended to make."
         }
     };
-    step(session, if before.0.is_empty() { "lock_info" } else { "dependencies_lock_changes_info" }, text);
+    step(
+        session,
+        if before.0.is_empty() { "lock_info" } else { "dependencies_lock_changes_info" },
+        text,
+    );
     Ok(())
 }
 

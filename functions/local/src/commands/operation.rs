@@ -138,12 +138,21 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         options: operation.options,
         new_estate: operation.new_estate,
     };
-    let outcome = runs::plan::plan(&workplace, request).await?;
+    let mut outcome = runs::plan::plan(&workplace, request).await?;
     diagnostics.extend(outcome.diagnostics.clone());
+    if !outcome.plan().complete && !diagnostics.has_errors() {
+        outcome.diagnostics.push(interrupted("Nothing was changed."));
+        diagnostics.push(interrupted("Nothing was changed."));
+    }
     show(session, &outcome);
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     Ok(Planned { workplace, outcome, sources, ephemeral })
+}
+
+/// Somebody asked to stop.
+pub(super) fn interrupted(what_now: &str) -> Diagnostic {
+    Diagnostic::error("Operation interrupted", format!("It was stopped before its end. {what_now}"))
 }
 
 fn show(session: &Session, outcome: &PlanOutcome) {
@@ -163,9 +172,8 @@ fn show(session: &Session, outcome: &PlanOutcome) {
 
 /// What the snapshot stage warns of, as a diagnostic.
 pub(super) fn warning(verdict: &Verdict) -> Option<Diagnostic> {
-    (verdict.outcome == Outcome::Warn).then(|| {
-        Diagnostic::warning("The records moved while planning", format!("{verdict}."))
-    })
+    (verdict.outcome == Outcome::Warn)
+        .then(|| Diagnostic::warning("The records moved while planning", format!("{verdict}.")))
 }
 
 /// What rejects a plan, as diagnostics.

@@ -158,9 +158,7 @@ fn planned_change<'w>(
     deposed: Option<&DeposedKey>,
 ) -> Option<&'w ResourceInstanceChange> {
     match deposed {
-        Some(key) if walk.deposed_key(address) != Some(key) => {
-            walk.change_of(address, Some(key))
-        }
+        Some(key) if walk.deposed_key(address) != Some(key) => walk.change_of(address, Some(key)),
         _ => walk.change(address),
     }
 }

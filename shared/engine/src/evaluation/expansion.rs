@@ -140,15 +140,12 @@ fn count(
     if evaluation.diagnostics.iter().skip(before).any(Diagnostic::is_error) {
         return None;
     }
-    if raw.marks().is_sensitive() {
-        refuse(evaluation, expression, Some(Cause::Sensitive), SUMMARY, "Sensitive values, or values derived from sensitive values, cannot be used as count arguments. If used, the sensitive value could be disclosed as a resource instance key.".into());
-        return None;
-    }
     if raw.marks().is_ephemeral() {
         refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a count.".into());
         return None;
     }
-    let value = match values::convert::convert(&raw, &Type::Number) {
+    // A sensitive number discloses nothing by being counted to; keys of for_each would.
+    let value = match values::convert::convert(&raw.unmark(), &Type::Number) {
         Ok(value) => value,
         Err(e) => {
             refuse(

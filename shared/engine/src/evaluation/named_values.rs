@@ -7,7 +7,7 @@ use super::{
 };
 use crate::graph::Walked;
 use language::diagnostics::Diagnostic;
-use language::module::Variable;
+use language::module::{Output, Variable};
 use language::source::Span;
 use language::variables::final_value;
 use providers::ConfigureRequest;
@@ -80,13 +80,25 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
     let data = context.working.call_data(module);
     let given = context
         .evaluate(&parent, &data, None, |evaluation| evaluation.expression(&argument.expression))?;
+    if given.deep_marks().is_ephemeral() && !variable.ephemeral {
+        context.report([Diagnostic::error(
+            "Ephemeral value not allowed",
+            "This input variable is not declared as accepting a ephemeral values, so it cannot be set to a result derived from an ephemeral value.",
+        )
+        .at(argument.expression.span)]);
+        return None;
+    }
+    let (path, name) = (module.path(), &variable.name);
+    let declared = context.configuration.sources.range(variable.span);
     if given.is_null() && !variable.nullable {
         if variable.default.is_some() {
             return final_value(variable, None, &context.configuration.sources).ok();
         }
         context.report([Diagnostic::error(
             "Required variable not set",
-            format!("The given value is not suitable for child module variable {:?} defined at {}: required variable may not be set to null.", &*variable.name, context.configuration.sources.range(variable.span)),
+            format!(
+                "The given value is not suitable for {path}.var.{name} defined at {declared}: required variable may not be set to null."
+            ),
         )
         .at(argument.expression.span)]);
         return None;
@@ -95,8 +107,11 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
         Ok(value) => Some(value.with_marks(marks(variable))),
         Err(error) => {
             context.report([Diagnostic::error(
-                "Invalid value for module argument",
-                format!("The given value is not suitable for child module variable {:?} defined at {}: {}.", &*variable.name, context.configuration.sources.range(variable.span), error.message),
+                "Invalid value for input variable",
+                format!(
+                    "The given value is not suitable for {path}.var.{name} declared at {declared}: {}.",
+                    error.message
+                ),
             )
             .at(argument.expression.span)]);
             None
@@ -158,6 +173,14 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
             ok = false;
             continue;
         };
+        if let Some(refused) = ephemeral_output(module, output, &value) {
+            context.report([refused]);
+            ok = false;
+            continue;
+        }
+        if output.ephemeral {
+            value = value.with_marks(Marks::EPHEMERAL);
+        }
         if output.sensitive {
             value = value.sensitive();
         } else if module.is_root() && value.deep_marks().is_sensitive() {
@@ -172,6 +195,20 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
         context.working.set_named(module, Named::Output(name.clone()), value);
     }
     outcome(ok)
+}
+
+/// What an output may not do with ephemeral values.
+fn ephemeral_output(module: &ModuleInstance, output: &Output, value: &Value) -> Option<Diagnostic> {
+    if output.ephemeral && module.is_root() {
+        let detail = "Ephemeral outputs are not allowed in context of a root module";
+        return Some(Diagnostic::error("Ephemeral output not allowed", detail).at(output.span));
+    }
+    if value.deep_marks().is_ephemeral() && !output.ephemeral {
+        let detail = "This output value is not declared as returning an ephemeral value, so it cannot be set to a result derived from an ephemeral value.";
+        let error = Diagnostic::error("Ephemeral value not allowed", detail);
+        return Some(error.at(output.expression.span));
+    }
+    None
 }
 
 /// Expands a module call in every instance of the calling module.

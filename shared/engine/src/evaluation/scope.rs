@@ -8,7 +8,7 @@ use language::diagnostics::{Diagnostic, Diagnostics};
 use language::functions::FunctionContext;
 use language::module::{Available, ModuleNode};
 use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
-use language::scope::Scope;
+use language::scope::{ProviderFunctionCall, ProviderFunctionError, Scope};
 use language::source::Sources;
 use language::syntax::ast::TraversalStep;
 use language::syntax::suggest;
@@ -172,6 +172,30 @@ impl Scope for ModuleScope<'_> {
                 )
             })?,
         })
+    }
+
+    fn call_provider_function(
+        &self,
+        call: &ProviderFunctionCall<'_>,
+    ) -> Result<Value, ProviderFunctionError> {
+        let declared = self.node.module.settings.required_providers.contains_key(call.provider);
+        let error = match declared {
+            true => Diagnostic::error(
+                "Not supported yet: provider functions",
+                format!(
+                    "The function {:?} is offered by a provider. Such calls cannot be carried out yet.",
+                    call.written
+                ),
+            ),
+            false => Diagnostic::error(
+                "Unknown provider function",
+                format!(
+                    "There is no function named {:?}. Ensure that provider name {:?} is declared in this module's required_providers block, and that this provider offers a function named {:?}.",
+                    call.written, call.provider, call.function
+                ),
+            ),
+        };
+        Err(ProviderFunctionError::Refused(Box::new(error.at(call.span))))
     }
 
     fn function_context(&self) -> FunctionContext<'_> {

@@ -184,7 +184,8 @@ pub(crate) async fn read(
             provider.address().to_string()
         )));
     }
-    Ok((marked(schema, config, &answer.state), warnings))
+    // What a provider answers carries no marks, whatever it was made of.
+    Ok((marked(schema, config, &answer.state.unmark_deep()), warnings))
 }
 
 fn marked(schema: &TypedSchema, config: &Value, value: &Value) -> Value {

@@ -3,7 +3,7 @@
 use super::PlanWalk;
 use super::managed::DeposedObjects;
 use super::refresh::{self, note_drift, refresh};
-use super::resource::Declared;
+use super::resource::{Declared, provider_is_configured};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
@@ -97,12 +97,13 @@ struct Target {
 impl Target {
     fn of(walk: &PlanWalk, object: &StoredObject, address: &ResourceInstance) -> Option<Target> {
         let context = &walk.context;
-        // The configuration that made it may be gone; its block in the root module will do.
-        let running = context.pool.running(&object.provider).map(|p| (object.provider.clone(), p));
-        let (provider_address, provider) = running.or_else(|| {
-            let declared = context.configuration.provider_for(&address.config())?;
-            Some((declared.clone(), context.pool.running(&declared)?))
-        })?;
+        // The resource may have been given another configuration of its provider meanwhile.
+        let declared = context.configuration.provider_for(&address.config());
+        let provider_address = declared.unwrap_or_else(|| object.provider.clone());
+        if !provider_is_configured(context, &provider_address, address) {
+            return None;
+        }
+        let provider = context.pool.running(&provider_address)?;
         let schemas = context.pool.schema(&provider_address.provider)?;
         let ty = &address.resource.ty;
         let Some(schema) = resource_schema(&schemas, address.resource.mode, ty).cloned() else {

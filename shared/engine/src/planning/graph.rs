@@ -51,6 +51,9 @@ pub(crate) fn build(
             edges.add_resource_edges(id, resource);
         }
         if let Some(address) = configuration.provider_for(resource) {
+            if address.alias.is_some() && configuration.provider_config(&address).is_none() {
+                continue;
+            }
             let provider = edges.add_provider(&address);
             edges.graph.connect(id, provider);
         }
@@ -70,7 +73,12 @@ pub(crate) fn build(
             .flat_map(|i| i.current.iter().chain(i.deposed.values()))
             .map(|object| &object.provider)
             .collect();
-        for address in providers {
+        // A configuration that is gone is reported where its objects are planned.
+        let present = providers.into_iter().filter(|address| {
+            let implied = address.alias.is_none() && address.module.is_root();
+            implied || configuration.provider_config(address).is_some()
+        });
+        for address in present {
             let provider = edges.add_provider(address);
             edges.graph.connect(id, provider);
         }

@@ -184,7 +184,7 @@ fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> Option
     let action = match &before {
         None if after.is_null() => return None,
         None => Action::Create,
-        Some(_) if after.is_null() => Action::Delete,
+        Some(before) if after.is_null() && before.is_null() => Action::NoOp,
         Some(before) => {
             let same = before.unmark_deep() == after.unmark_deep();
             let marks = before.deep_marks().is_sensitive() == after.deep_marks().is_sensitive();

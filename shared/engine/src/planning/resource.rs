@@ -3,7 +3,7 @@
 
 use super::{PlanWalk, data, deletion, managed, refresh};
 use crate::changes::ActionReason;
-use crate::evaluation::{Expansion, RepetitionData, evaluate_expansion};
+use crate::evaluation::{EvalContext, Expansion, RepetitionData, evaluate_expansion};
 use crate::graph::Walked;
 use crate::object_codec::{mark_by_schema, resource_schema};
 use crate::plan::PlanMode;
@@ -11,12 +11,13 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
 use providers::{Provider, TypedSchema};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use values::Value;
 use values::address::{
     ConfigResource, InstanceKey, ModuleInstance, ProviderConfigAddress, ResourceInstance,
     ResourceMode,
 };
+use values::{PathStep, Value};
 
 /// What all instances of a declared resource have in common.
 pub(crate) struct Declared {
@@ -85,6 +86,9 @@ fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Decla
     let node = context.node(&resource.module)?.clone();
     let block = node.module.resources.get(&resource.resource)?;
     let provider_address = context.configuration.provider_for(resource)?;
+    if !provider_is_configured(context, &provider_address, resource) {
+        return None;
+    }
     let provider = context.pool.running(&provider_address)?;
     let schemas = context.pool.schema(&provider_address.provider)?;
     let mode = resource.resource.mode;
@@ -120,6 +124,24 @@ fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Decla
     };
     walk.outcome.schema(&provider_address.provider, mode, &resource.resource.ty, &schema);
     Some(Declared { resource: resource.clone(), node, provider_address, provider, schema })
+}
+
+/// Whether a provider configuration is there: the default one of the root module needs no block,
+/// any other does.
+pub(crate) fn provider_is_configured(
+    context: &EvalContext,
+    address: &ProviderConfigAddress,
+    needed_by: &dyn std::fmt::Display,
+) -> bool {
+    let implied = address.alias.is_none() && address.module.is_root();
+    if implied || context.configuration.provider_config(address).is_some() {
+        return true;
+    }
+    context.report([Diagnostic::error(
+        "Provider configuration not present",
+        format!("To work with {needed_by} its original provider configuration at {address} is required, but it has been removed. This occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add the provider configuration to destroy {needed_by}, after which you can remove the provider configuration again."),
+    )]);
+    false
 }
 
 async fn expand(
@@ -255,8 +277,42 @@ pub(crate) fn configuration(
     data: &RepetitionData,
 ) -> Option<Value> {
     let block = declared.block()?;
-    walk.context
-        .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))
+    let config = walk
+        .context
+        .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))?;
+    stores_nothing_ephemeral(walk, declared, address, &config).then_some(config)
+}
+
+/// Whether no ephemeral value would have to be stored; else it is reported.
+fn stores_nothing_ephemeral(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    config: &Value,
+) -> bool {
+    if !config.deep_marks().is_ephemeral() {
+        return true;
+    }
+    let Some(block) = declared.block() else { return false };
+    let write_only = declared.schema.block.write_only_paths(&config.unmark_deep());
+    let stored = config.marked_paths().into_iter().filter(|(path, marks)| {
+        marks.is_ephemeral() && !write_only.iter().any(|allowed| path.starts_with(allowed))
+    });
+    let mut reported = BTreeSet::new();
+    for (path, _) in stored {
+        let Some(PathStep::Attribute(name)) = path.0.first() else { continue };
+        if !reported.insert(name.clone()) {
+            continue;
+        }
+        let place = crate::provider_diagnostics::locate(&block.config, &path);
+        let detail = format!(
+            "Ephemeral values are not valid for {:?}, because it is not a write-only attribute and must be persisted to state.",
+            &**name
+        );
+        let error = Diagnostic::error("Invalid use of ephemeral value", detail);
+        walk.fail(address, error.at(place.unwrap_or(block.span)));
+    }
+    reported.is_empty()
 }
 
 /// Has the provider validate a configuration.

@@ -34,12 +34,6 @@ pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
     let mut refuse = |what: &str, at: Span| refused.push(not_supported(what, at));
     for node in configuration.modules() {
         let module = &node.module;
-        for variable in module.variables.values().filter(|variable| variable.ephemeral) {
-            refuse("ephemeral input variables", variable.span);
-        }
-        for output in module.outputs.values().filter(|output| output.ephemeral) {
-            refuse("ephemeral outputs", output.span);
-        }
         for resource in module.resources.values() {
             if resource.address.mode == ResourceMode::Ephemeral {
                 refuse("ephemeral resources", resource.span);

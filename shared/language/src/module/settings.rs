@@ -58,6 +58,22 @@ pub enum Storage {
     Cloud(Cloud),
 }
 
+/// The backends that Terraform has.
+const BACKENDS: [&str; 12] = [
+    "azurerm",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
 /// A `backend` block.
 #[derive(Clone, Debug)]
 pub struct Backend {
@@ -162,6 +178,13 @@ impl Decoder<'_> {
                     if let Some(label) = inner.labels.first().cloned() {
                         let config = Arc::new(inner.body);
                         let (kind, kind_span) = (label.text, label.span);
+                        if !BACKENDS.contains(&&*kind) {
+                            self.error(
+                                "Unsupported backend type",
+                                format!("There is no backend type named \"{kind}\"."),
+                                kind_span,
+                            );
+                        }
                         found.backends.push(Backend { kind, kind_span, config, span });
                     }
                 }

@@ -95,12 +95,10 @@ pub(super) async fn read(
         None => BTreeMap::new(),
     };
     match answer {
-        Ok(found) => outputs.extend(found),
+        // As in Terraform, what another state calls sensitive is not sensitive here.
+        Ok(found) => outputs.extend(found.into_iter().map(|(k, v)| (k, v.unmark_deep()))),
         Err(RemoteStateError::Absent { .. }) if defaults.as_map().is_some() => {}
-        Err(e) => {
-            let error = ProviderDiagnostic::error("Unable to read remote state", e.to_string());
-            return Response::failed(error);
-        }
+        Err(e) => return Response::failed(refusal(&e)),
     }
     Response::ok(Value::object([
         ("backend", backend),
@@ -109,4 +107,21 @@ pub(super) async fn read(
         ("outputs", Value::object(outputs)),
         ("workspace", workspace),
     ]))
+}
+
+fn refusal(error: &RemoteStateError) -> ProviderDiagnostic {
+    const CONFIGURATION: &str = "Invalid backend configuration";
+    match error {
+        RemoteStateError::UnknownBackend { backend } => {
+            let detail = format!("There is no backend type named \"{backend}\".");
+            ProviderDiagnostic::error(CONFIGURATION, detail).at(Path::attribute("backend"))
+        }
+        RemoteStateError::Configuration { backend, detail } => {
+            let detail = format!(
+                "The given configuration is not valid for backend \"{backend}\": {detail}."
+            );
+            ProviderDiagnostic::error(CONFIGURATION, detail).at(Path::attribute("config"))
+        }
+        error => ProviderDiagnostic::error("Unable to read remote state", error.to_string()),
+    }
 }
