@@ -106,19 +106,20 @@ pub(crate) struct Flags {
     pub(crate) positional: Vec<String>,
 }
 
+/// Switches that Terraform takes wherever they stand, also behind the arguments.
+const ANYWHERE: [&str; 2] = ["no-color", "compact-warnings"];
+
 impl Flags {
     /// # Errors
     /// Where a flag is unknown, not supported, or its value is missing or no bool.
     pub(crate) fn parse(arguments: &[String], known: &[Flag]) -> Result<Flags, UsageError> {
         let mut flags = Flags::default();
-        let mut arguments = arguments.iter().filter(|argument| {
-            let anywhere = ANYWHERE.iter().find(|name| argument.strip_prefix('-') == Some(**name));
-            let taken = anywhere.and_then(|name| known.iter().find(|known| known.name() == *name));
-            if let Some(Flag::Switch(name)) = taken {
-                flags.given.push((name, true.to_string()));
-            }
-            !matches!(taken, Some(Flag::Switch(_)))
-        });
+        let anywhere = |argument: &str| {
+            let name = ANYWHERE.into_iter().find(|name| argument.strip_prefix('-') == Some(name))?;
+            known.iter().any(|known| known.name() == name).then_some(name)
+        };
+        flags.given.extend(arguments.iter().filter_map(|a| Some((anywhere(a)?, "true".to_owned()))));
+        let mut arguments = arguments.iter().filter(|argument| anywhere(argument).is_none());
         while let Some(argument) = arguments.next() {
             let stripped = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-'));
             let text = match stripped {

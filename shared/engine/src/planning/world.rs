@@ -84,15 +84,13 @@ async fn read(
     let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
     let mut instance = RefreshedInstance {
         provider: planned.provider.clone(),
+        configuration: planned.configuration.clone(),
         current: None,
         deposed: BTreeMap::new(),
     };
     if address.resource.mode == ResourceMode::Data {
-        // A data source is read by its configuration, which the plan knows as the arguments of its
-        // result.
-        let object = planned.current.as_ref()?;
-        let config = data::arguments(schema, &object.value);
-        let value = data::read(&*provider, schema, address, &config).await.ok()?.0;
+        let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
+        let value = data::read(&*provider, schema, address, config).await.ok()?.0;
         instance.current = Some(crate::object::Object { value, ..object.clone() });
         return Some(instance);
     }
