@@ -40,12 +40,16 @@ pub(crate) async fn read_world(
         outcome: Outcome::default(),
     });
     // What a provider's configuration refers to is as it was planned.
-    for (address, instance) in &plan.refreshed {
-        let needed = graph.id(&Vertex::Resource(address.config())).is_some();
-        if let Some(object) = instance.current.as_ref().filter(|_| needed) {
-            shared.context.working.set_resource(address.containing(), object.value.clone());
-        }
+    let needed: Vec<_> = plan
+        .refreshed
+        .iter()
+        .filter(|(address, _)| graph.id(&Vertex::Resource(address.config())).is_some())
+        .filter_map(|(address, instance)| Some((address, instance.current.as_ref()?)))
+        .collect();
+    for (address, object) in &needed {
+        shared.context.working.set_instance(address, object.value.clone());
     }
+    shared.context.working.finish_instances(needed.iter().map(|(address, _)| *address));
     walk(
         &graph,
         |vertex| {
