@@ -32,5 +32,5 @@ mod vertex;
 pub use applying::Applied;
 pub use context::{Context, Variables};
 pub use environment::Environment;
-pub use planning::PlanOptions;
+pub use planning::{PlanOptions, ignored_paths};
 pub use stop::{Stop, StopLevel};

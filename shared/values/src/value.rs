@@ -395,6 +395,24 @@ impl Value {
         };
         Some(found.with_marks(self.marks))
     }
+    /// How many values are nested in each other at the deepest place; 1 where it holds nothing.
+    pub fn depth(&self) -> usize {
+        let mut deepest = 0;
+        let mut pending = vec![(self, 1)];
+        while let Some((value, depth)) = pending.pop() {
+            deepest = deepest.max(depth);
+            match value.kind() {
+                Kind::List(_, e) | Kind::Set(_, e) | Kind::Tuple(e) => {
+                    pending.extend(e.iter().map(|child| (child, depth + 1)));
+                }
+                Kind::Map(_, e) | Kind::Object(e) => {
+                    pending.extend(e.values().map(|child| (child, depth + 1)));
+                }
+                _ => {}
+            }
+        }
+        deepest
+    }
     /// Every direct child with the step that leads to it, in order.
     pub fn for_each_child(&self, mut f: impl FnMut(PathStep, &Value)) {
         match &self.kind {

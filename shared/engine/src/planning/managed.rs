@@ -199,7 +199,7 @@ fn same_marks(a: &Value, b: &Value) -> bool {
 }
 
 /// The paths whose configuration gives way to the prior object.
-pub(crate) fn ignored_paths(
+pub fn ignored_paths(
     ignore: &IgnoreChanges,
     schema: &values::schema::Block,
     prior: &Value,

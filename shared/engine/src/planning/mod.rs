@@ -12,7 +12,7 @@ mod world;
 
 pub(crate) use data::{ReadFailure, read as read_data_source};
 pub(crate) use graph::cycle_error;
-pub(crate) use managed::ignored_paths;
+pub use managed::ignored_paths;
 pub(crate) use resource::blocking;
 pub(crate) use world::read_world;
 

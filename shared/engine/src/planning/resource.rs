@@ -283,7 +283,9 @@ pub(crate) fn configuration(
     let config = walk
         .context
         .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))?;
-    stores_nothing_ephemeral(walk, declared, address, &config).then_some(config)
+    let storable = walk.context.can_be_stored(&config, block.span)
+        && stores_nothing_ephemeral(walk, declared, address, &config);
+    storable.then_some(config)
 }
 
 /// Whether no ephemeral value would have to be stored; else it is reported.

@@ -71,6 +71,10 @@ impl Style {
     }
 }
 
+/// Levels of nesting that are shown. What is indented grows with the square of the depth, and
+/// nobody reads beyond this.
+const DEEPEST: usize = 200;
+
 /// What a difference looks like, from where its value begins: no indentation before the first line.
 impl Diff {
     pub(crate) fn render(&self, indent: usize, style: Style) -> String {
@@ -78,6 +82,9 @@ impl Diff {
     }
 
     fn render_level(&self, indent: usize, style: Style) -> String {
+        if indent > DEEPEST {
+            return "(nested too deeply to be shown)".into();
+        }
         match &self.kind {
             DiffKind::Scalar { before, after } => {
                 self.arrow_of(scalar(before, style), scalar(after, style), style)
