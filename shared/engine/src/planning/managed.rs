@@ -54,6 +54,7 @@ pub(crate) async fn plan(
             address.clone(),
             RefreshedInstance {
                 provider: declared.provider_address.clone(),
+                configuration: None,
                 current: now.clone(),
                 deposed,
             },

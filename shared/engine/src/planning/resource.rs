@@ -40,7 +40,10 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         return delete_all(&walk, recorded, None).await;
     };
     if walk.options.mode == PlanMode::Destroy && declared.address.mode == ResourceMode::Managed {
-        return delete_all(&walk, recorded, None).await;
+        let walked = delete_all(&walk, recorded.clone(), None).await;
+        // Providers may be configured with what is about to go.
+        walk.context.working.finish_instances(&recorded);
+        return walked;
     }
     let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
     let declared = Arc::new(declared);
