@@ -106,12 +106,23 @@ pub(crate) struct Flags {
     pub(crate) positional: Vec<String>,
 }
 
+/// Switches that Terraform takes wherever they stand, also behind the arguments.
+const ANYWHERE: [&str; 2] = ["no-color", "compact-warnings"];
+
 impl Flags {
     /// # Errors
     /// Where a flag is unknown, not supported, or its value is missing or no bool.
     pub(crate) fn parse(arguments: &[String], known: &[Flag]) -> Result<Flags, UsageError> {
         let mut flags = Flags::default();
-        let mut arguments = arguments.iter();
+        let anywhere = |argument: &str| {
+            let name =
+                ANYWHERE.into_iter().find(|name| argument.strip_prefix('-') == Some(name))?;
+            known.iter().any(|known| known.name() == name).then_some(name)
+        };
+        flags
+            .given
+            .extend(arguments.iter().filter_map(|a| Some((anywhere(a)?, "true".to_owned()))));
+        let mut arguments = arguments.iter().filter(|argument| anywhere(argument).is_none());
         while let Some(argument) = arguments.next() {
             let stripped = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-'));
             let text = match stripped {
@@ -192,5 +203,23 @@ fn parse_bool(text: &str) -> Option<bool> {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Flag, Flags};
+
+    #[test]
+    fn no_color_stands_anywhere_and_other_flags_before_the_arguments() {
+        let known = [Flag::Switch("json"), Flag::Switch("no-color")];
+        let parse = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            Flags::parse(&words, &known).unwrap()
+        };
+        let flags = parse(&["-json", "a.tfplan", "-no-color"]);
+        assert!(flags.switch("no-color", false) && flags.switch("json", false));
+        assert_eq!(flags.positional, ["a.tfplan"]);
+        assert_eq!(parse(&["a.tfplan", "-json"]).positional, ["a.tfplan", "-json"]);
     }
 }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod environment;
+mod failure;
 mod fault_injection;
 mod flags;
 mod invocation;
@@ -9,6 +10,7 @@ mod logging;
 mod plan_file;
 mod prompt;
 mod reporter;
+mod required_providers;
 mod session;
 mod signals;
 mod spill;

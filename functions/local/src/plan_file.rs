@@ -1,6 +1,6 @@
 //! Plan files on disk.
 
-use language::diagnostics::Diagnostic;
+use crate::failure::Failure;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,9 +11,9 @@ const LARGEST: u64 = 1 << 30;
 
 /// # Errors
 /// Where it cannot be read.
-pub(crate) fn read(path: &str) -> Result<Vec<u8>, Diagnostic> {
+pub(crate) fn read(path: &str) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| {
-        Diagnostic::error(
+        Failure::error(
             format!("Failed to load \"{path}\" as a plan file"),
             format!("The file could not be read: {error}."),
         )
@@ -31,7 +31,7 @@ pub(crate) fn read(path: &str) -> Result<Vec<u8>, Diagnostic> {
 ///
 /// # Errors
 /// Where it cannot be written.
-pub(crate) fn write(path: &str, content: &[u8]) -> Result<(), Diagnostic> {
+pub(crate) fn write(path: &str, content: &[u8]) -> Result<(), Failure> {
     let target = Path::new(path);
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned());
     let staged = target.with_file_name(format!(".{}.partial", name.unwrap_or_default()));
@@ -45,7 +45,7 @@ pub(crate) fn write(path: &str, content: &[u8]) -> Result<(), Diagnostic> {
         .and_then(|()| std::fs::rename(&staged, target));
     written.map_err(|error| {
         let _ = std::fs::remove_file(&staged);
-        Diagnostic::error(
+        Failure::error(
             "Failed to write plan file",
             format!("The plan file could not be written to {path}: {error}."),
         )

@@ -1,34 +1,35 @@
 //! Questions to a person.
 
+use engine::{Stop, StopLevel};
 use std::io::{self, BufRead, Write};
 
-/// Somebody who can be asked.
-pub(crate) trait Input {
-    /// Asks, and returns the line that was entered, without blanks around it.
-    ///
-    /// # Errors
-    /// Where nobody answers.
-    fn ask(&mut self, title: &str, description: &str) -> io::Result<String>;
+/// Asks at the terminal; the line that was entered, without blanks around it.
+///
+/// # Errors
+/// Where nobody answers, or somebody asks to stop instead.
+pub(crate) async fn ask(stop: &Stop, title: String, description: String) -> io::Result<String> {
+    // A thread that waits for a line cannot be called back; the process ends without it.
+    let line = tokio::task::spawn_blocking(move || ask_at_terminal(&title, &description));
+    tokio::select! {
+        answer = line => answer.unwrap_or_else(|error| Err(io::Error::other(error))),
+        () = stop.reached(StopLevel::Graceful) => Err(io::ErrorKind::Interrupted.into()),
+    }
 }
 
-/// A person at standard input and output.
-pub(crate) struct Terminal;
-
-impl Input for Terminal {
-    fn ask(&mut self, title: &str, description: &str) -> io::Result<String> {
-        let mut out = io::stdout().lock();
-        writeln!(out, "{title}")?;
-        for line in description.lines() {
-            writeln!(out, "  {line}")?;
-        }
-        write!(out, "\n  Enter a value: ")?;
-        out.flush()?;
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
-            writeln!(out)?;
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        writeln!(out)?;
-        Ok(line.trim().to_owned())
+fn ask_at_terminal(title: &str, description: &str) -> io::Result<String> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{title}")?;
+    for line in description.lines() {
+        writeln!(out, "  {line}")?;
+    }
+    write!(out, "\n  Enter a value: ")?;
+    out.flush()?;
+    drop(out);
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line)?;
+    writeln!(io::stdout().lock())?;
+    match read {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(line.trim().to_owned()),
     }
 }

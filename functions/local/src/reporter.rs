@@ -1,6 +1,7 @@
 //! What a command says, to a person or to a program.
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::UsageError;
 use engine::clock::Clock;
 use engine::hooks::Hook;
@@ -15,6 +16,9 @@ use views::plan_text::TextOptions;
 use views::progress::{Progress, SharedWriter};
 use views::stream::Stream;
 use views::{Colour, DEFAULT_WIDTH};
+
+/// A person reads no more errors than this at once; programs get all.
+const SHOWN_ERRORS: usize = 20;
 
 /// How a command speaks.
 pub(crate) enum Voice {
@@ -131,7 +135,8 @@ impl Reporter {
                 self.write(|out| write_text(&warnings, sources, options, out));
             }
         }
-        let errors: Diagnostics = errors.into_iter().collect();
+        let more = errors.len().saturating_sub(SHOWN_ERRORS);
+        let errors: Diagnostics = errors.into_iter().take(SHOWN_ERRORS).collect();
         let colour = match io::stderr().is_terminal() {
             true => options.colour,
             false => Colour::Plain,
@@ -140,6 +145,18 @@ impl Reporter {
         let options = DiagnosticOptions { colour, ..options };
         if write_text(&errors, sources, options, &mut text).is_ok() {
             let _ = io::stderr().write_all(&text);
+        }
+        if more > 0 {
+            to_stderr(&format!("\n{more} more errors are not shown. Mend these first.\n"));
+        }
+    }
+
+    /// Says why a command ends.
+    pub(crate) fn failure(&self, failure: &Failure, command: Option<&str>) {
+        match failure {
+            Failure::Usage(error) => usage_error(error, command),
+            Failure::Diagnostics(diagnostics, sources) => self.diagnostics(diagnostics, sources),
+            Failure::Reported => {}
         }
     }
 

@@ -2,10 +2,11 @@
 
 use crate::WATCHDOG;
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::fault_injection::observed;
-use crate::flags::UsageError;
 use crate::invocation::Invocation;
-use crate::reporter::{self, Reporter, Speech};
+use crate::reporter::{Reporter, Speech};
+use crate::required_providers;
 use crate::surroundings::{SystemRandom, WallClock};
 use crate::working_directory::WorkingDirectory;
 use engine::clock::Clock;
@@ -17,7 +18,6 @@ use engine::record::key::EstateName;
 use engine::saved_plan::{HmacKey, LockedProvider};
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
-use language::source::Sources;
 use providers::builtin::BuiltinProvider;
 use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
@@ -26,39 +26,13 @@ use providers::{InstalledProviders, Providers, SchemaCache};
 use records::{DirectoryStore, Opening, StoreError};
 use runs::remote_state::StateFiles;
 use runs::source::Source;
-use runs::{RunError, Workplace, key_file};
+use runs::{Workplace, key_file};
 use std::sync::Arc;
 
 /// The one workspace there is.
 pub(crate) const WORKSPACE: &str = "default";
 /// How many instances are worked on at once, where nothing else is said.
 pub(crate) const PARALLELISM: usize = 10;
-
-/// Why a command ends before its end.
-pub(crate) enum Failure {
-    /// The command line was wrong.
-    Usage(UsageError),
-    /// Something is wrong with files, records or the world.
-    Diagnostics(Diagnostics, Arc<Sources>),
-    /// It was said already.
-    Reported,
-}
-
-impl From<UsageError> for Failure {
-    fn from(error: UsageError) -> Failure {
-        Failure::Usage(error)
-    }
-}
-impl From<Diagnostic> for Failure {
-    fn from(diagnostic: Diagnostic) -> Failure {
-        Failure::Diagnostics(diagnostic.into(), Arc::default())
-    }
-}
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Failure {
-        error.to_diagnostic().into()
-    }
-}
 
 /// One command at work.
 pub(crate) struct Session {
@@ -84,7 +58,7 @@ impl Session {
             let directory = WorkingDirectory::enter(invocation.directory.as_deref(), &environment)?;
             match environment.get("TF_WORKSPACE") {
                 None | Some(WORKSPACE) => Ok(directory),
-                Some(other) => Err(only_one_workspace(other)),
+                Some(other) => Err(only_one_workspace(other).into()),
             }
         };
         match begin() {
@@ -96,8 +70,8 @@ impl Session {
                 clock,
                 random: Arc::new(SystemRandom),
             }),
-            Err(diagnostic) => {
-                reporter.report([diagnostic]);
+            Err(failure) => {
+                reporter.failure(&failure, None);
                 Err(Failure::Reported)
             }
         }
@@ -105,15 +79,10 @@ impl Session {
 
     /// Says what a command came to.
     pub(crate) fn conclude(&self, result: Result<u8, Failure>, command: &str) -> u8 {
-        match result {
-            Ok(code) => return code,
-            Err(Failure::Usage(error)) => reporter::usage_error(&error, Some(command)),
-            Err(Failure::Diagnostics(diagnostics, sources)) => {
-                self.reporter.diagnostics(&diagnostics, &sources);
-            }
-            Err(Failure::Reported) => {}
-        }
-        1
+        result.unwrap_or_else(|failure| {
+            self.reporter.failure(&failure, Some(command));
+            1
+        })
     }
 
     pub(crate) fn principal(&self) -> Principal {
@@ -233,54 +202,10 @@ impl Session {
         if diagnostics.has_errors() {
             return Err(Failure::Diagnostics(diagnostics, sources));
         }
-        self.check_locked(&source)?;
-        Ok((source, diagnostics))
-    }
-
-    fn check_locked(&self, source: &Source) -> Result<(), Failure> {
         let locks = self.directory.locks()?;
-        let overrides = self.directory.cli_config()?.dev_overrides;
-        let mut wrong = String::new();
-        for (provider, wanted) in source.configuration.provider_requirements() {
-            if provider.is_builtin() || overrides.contains_key(&provider) {
-                continue;
-            }
-            let Some(lock) = locks.0.get(&provider) else {
-                wrong.push_str(&format!(
-                    "\n  - provider {provider}: required by this configuration but no version is selected"
-                ));
-                continue;
-            };
-            let version = lock.version.to_string().parse().ok();
-            for requirement in wanted {
-                if version.as_ref().is_some_and(|version| !requirement.constraints.matches(version))
-                {
-                    wrong.push_str(&format!(
-                        "\n  - provider {provider}: locked version selection {} doesn't match the updated version constraints \"{}\"",
-                        lock.version, requirement.text
-                    ));
-                    break;
-                }
-            }
-        }
-        if wrong.is_empty() {
-            return Ok(());
-        }
-        let how = match locks.0.is_empty() {
-            true => {
-                "To make the initial dependency selections that will initialize the dependency lock file, run:\n  plumb init"
-            }
-            false => {
-                "To update the locked dependency selections to match a changed configuration, run:\n  plumb init -upgrade"
-            }
-        };
-        Err(Diagnostic::error(
-            "Inconsistent dependency lock file",
-            format!(
-                "The following dependency selections recorded in the lock file are inconsistent with the current configuration:{wrong}\n\n{how}"
-            ),
-        )
-        .into())
+        let packages = self.directory.packages(self.directory.cli_config()?, locks);
+        required_providers::check(&source.configuration, &packages)?;
+        Ok((source, diagnostics))
     }
 }
 

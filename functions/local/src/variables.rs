@@ -1,8 +1,9 @@
 //! Values for root variables: given, or asked for.
 
+use crate::failure::Failure;
 use crate::flags::Flags;
-use crate::prompt::Input;
-use crate::session::{Failure, Session};
+use crate::prompt;
+use crate::session::Session;
 use engine::Variables;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Module;
@@ -28,11 +29,11 @@ pub(crate) fn arguments(flags: &Flags) -> Vec<VariableArgument> {
 ///
 /// # Errors
 /// Where a value is missing or cannot be read. Warnings are in the answer.
-pub(crate) fn values(
+pub(crate) async fn values(
     session: &Session,
     source: &Source,
     arguments: Vec<VariableArgument>,
-    input: Option<&mut dyn Input>,
+    input: bool,
 ) -> Result<(Variables, Diagnostics), Failure> {
     let sources = &source.configuration.sources;
     let module = &source.configuration.root.module;
@@ -44,11 +45,8 @@ pub(crate) fn values(
         return Err(fail(diagnostics));
     }
     let (mut resolved, mut found) = given.resolve(module, sources);
-    if let Some(input) = input
-        && !found.has_errors()
-        && !resolved.missing.is_empty()
-    {
-        ask(input, module, &resolved.missing, &mut given)?;
+    if input && !found.has_errors() && !resolved.missing.is_empty() {
+        ask(session, module, &resolved.missing, &mut given).await?;
         (resolved, found) = given.resolve(module, sources);
     }
     diagnostics.extend(found);
@@ -59,8 +57,8 @@ pub(crate) fn values(
     }
 }
 
-fn ask(
-    input: &mut dyn Input,
+async fn ask(
+    session: &Session,
     module: &Module,
     missing: &[Arc<str>],
     given: &mut RootValues,
@@ -70,7 +68,8 @@ fn ask(
     for name in names {
         let variable = module.variables.get(&name);
         let description = variable.and_then(|variable| variable.description.clone());
-        let answer = input.ask(&format!("var.{name}"), description.as_deref().unwrap_or_default());
+        let description = description.as_deref().unwrap_or_default().to_owned();
+        let answer = prompt::ask(&session.stop, format!("var.{name}"), description).await;
         let answer = answer.map_err(|error| {
             Diagnostic::error(
                 "No value for required variable",

@@ -1,7 +1,7 @@
 //! The directory of a root module, and what is kept beside the configuration.
 
 use crate::environment::ProcessEnvironment;
-use language::diagnostics::Diagnostic;
+use crate::failure::Failure;
 use language::files::{Disk, FileSystem};
 use language::module::ModuleManifest;
 use providers::install::{CliConfig, Installer, Locks, Platform, ProviderPackages};
@@ -23,8 +23,8 @@ pub(crate) struct WorkingDirectory {
     implied_mirrors: Vec<PathBuf>,
 }
 
-fn unreadable(what: &str, path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(
+fn unreadable(what: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::error(
         format!("Failed to read {what}"),
         format!("The file {} could not be read: {error}.", path.display()),
     )
@@ -36,18 +36,18 @@ impl WorkingDirectory {
     pub(crate) fn enter(
         directory: Option<&Path>,
         environment: &ProcessEnvironment,
-    ) -> Result<WorkingDirectory, Diagnostic> {
+    ) -> Result<WorkingDirectory, Failure> {
         if let Some(directory) = directory {
             // Plugins work in the root module's directory, as Terraform has it.
             std::env::set_current_dir(directory).map_err(|error| {
-                Diagnostic::error(
+                Failure::error(
                     "Error handling -chdir option",
                     format!("The directory {} cannot be entered: {error}.", directory.display()),
                 )
             })?;
         }
         let path = std::env::current_dir().map_err(|error| {
-            Diagnostic::error("No working directory", format!("It cannot be found out: {error}."))
+            Failure::error("No working directory", format!("It cannot be found out: {error}."))
         })?;
         let home = environment.home();
         let cli_config = match environment.get("TF_CLI_CONFIG_FILE") {
@@ -90,11 +90,11 @@ impl WorkingDirectory {
 
     /// # Errors
     /// Where the manifest cannot be read.
-    pub(crate) fn manifest(&self) -> Result<ModuleManifest, Diagnostic> {
+    pub(crate) fn manifest(&self) -> Result<ModuleManifest, Failure> {
         let path = self.manifest_file();
         match std::fs::read(&path) {
             Ok(text) => ModuleManifest::parse(&text).map_err(|error| {
-                Diagnostic::error(
+                Failure::error(
                     "Failed to read module manifest",
                     format!("In {}: {error}.", path.display()),
                 )
@@ -106,7 +106,7 @@ impl WorkingDirectory {
 
     /// # Errors
     /// Where it cannot be written.
-    pub(crate) fn write_manifest(&self, manifest: &ModuleManifest) -> Result<(), Diagnostic> {
+    pub(crate) fn write_manifest(&self, manifest: &ModuleManifest) -> Result<(), Failure> {
         write(&self.manifest_file(), manifest.to_json().as_bytes())
     }
 
@@ -114,11 +114,11 @@ impl WorkingDirectory {
     ///
     /// # Errors
     /// Where the lock file cannot be read.
-    pub(crate) fn locks(&self) -> Result<Locks, Diagnostic> {
+    pub(crate) fn locks(&self) -> Result<Locks, Failure> {
         let path = self.path.join(Locks::FILE);
         match std::fs::read(&path) {
             Ok(text) => Locks::parse(Locks::FILE, &text).map_err(|error| {
-                Diagnostic::error("Invalid dependency lock file", format!("{error}."))
+                Failure::error("Invalid dependency lock file", format!("{error}."))
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Locks::default()),
             Err(error) => Err(unreadable("dependency lock file", &path, &error)),
@@ -127,7 +127,7 @@ impl WorkingDirectory {
 
     /// # Errors
     /// Where it cannot be written.
-    pub(crate) fn write_locks(&self, locks: &Locks) -> Result<(), Diagnostic> {
+    pub(crate) fn write_locks(&self, locks: &Locks) -> Result<(), Failure> {
         write(&self.path.join(Locks::FILE), locks.to_string().as_bytes())
     }
 
@@ -135,7 +135,7 @@ impl WorkingDirectory {
     ///
     /// # Errors
     /// Where it cannot be read or used.
-    pub(crate) fn cli_config(&self) -> Result<CliConfig, Diagnostic> {
+    pub(crate) fn cli_config(&self) -> Result<CliConfig, Failure> {
         let Some(path) = &self.cli_config else { return Ok(CliConfig::default()) };
         let text = match std::fs::read(path) {
             Ok(text) => text,
@@ -146,7 +146,7 @@ impl WorkingDirectory {
             Err(error) => return Err(unreadable("CLI configuration", path, &error)),
         };
         CliConfig::parse(&path.to_string_lossy(), &text, &self.path)
-            .map_err(|error| Diagnostic::error("Invalid CLI configuration", format!("{error}.")))
+            .map_err(|error| Failure::error("Invalid CLI configuration", format!("{error}.")))
     }
 
     pub(crate) fn installer(&self, config: CliConfig) -> Installer {
@@ -180,16 +180,16 @@ impl WorkingDirectory {
     ///
     /// # Errors
     /// Where the manifest of modules cannot be read.
-    pub(crate) fn load(&self) -> Result<(Source, language::diagnostics::Diagnostics), Diagnostic> {
+    pub(crate) fn load(&self) -> Result<(Source, language::diagnostics::Diagnostics), Failure> {
         let manifest = self.manifest()?;
         Ok(source::from_directory(&*self.files, Modules::Installed(&manifest)))
     }
 }
 
-fn write(path: &Path, content: &[u8]) -> Result<(), Diagnostic> {
+fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let parent = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     parent.and_then(|()| std::fs::write(path, content)).map_err(|error| {
-        Diagnostic::error(
+        Failure::error(
             "Failed to write file",
             format!("The file {} could not be written: {error}.", path.display()),
         )

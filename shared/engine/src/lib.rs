@@ -34,5 +34,5 @@ mod vertex;
 pub use applying::Applied;
 pub use context::{Context, Variables};
 pub use environment::Environment;
-pub use planning::{PlanOptions, Target};
+pub use planning::{PlanOptions, Target, ignored_paths};
 pub use stop::{Stop, StopLevel};

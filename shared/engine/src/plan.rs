@@ -93,6 +93,9 @@ impl Plan {
 pub struct RefreshedInstance {
     /// The provider configuration that read it.
     pub provider: ProviderConfigAddress,
+    /// What a data source was read with. Its result does not tell: attributes that were left out may
+    /// be computed. `None` for a managed resource.
+    pub configuration: Option<values::Value>,
     /// The current object; `None` where the world has it no more.
     pub current: Option<crate::object::Object>,
     /// The deposed objects.

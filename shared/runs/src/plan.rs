@@ -4,6 +4,7 @@ use crate::error::RunError;
 use crate::sets::{read_set, write_set};
 use crate::source::{RootFolder, Source};
 use crate::workplace::Workplace;
+use engine::changes::{Action, ResourceInstanceChange};
 use engine::estate::EstateReading;
 use engine::existing_state::{NewEstate, check_existing_state};
 use engine::identifiers::PlanId;
@@ -11,10 +12,13 @@ use engine::plan::Plan;
 use engine::saved_plan::{self, DEFAULT_EXPIRY, ENGINE_VERSION, SavedPlan};
 use engine::stages::check_snapshot;
 use engine::verdict::Verdict;
-use engine::{PlanOptions, Variables};
+use engine::{PlanOptions, Variables, ignored_paths};
 use language::diagnostics::Diagnostics;
+use language::module::Configuration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use values::Path;
+use values::address::ResourceInstance;
 
 /// What to plan.
 #[derive(Clone, Debug)]
@@ -89,13 +93,27 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
         providers: workplace.locked.clone(),
         write_set,
         read_set,
-        ignored: BTreeMap::new(),
+        ignored: ignored(&plan, configuration),
         ephemeral_variables,
         options: recorded_options,
         snapshot: verdicts.clone(),
         plan,
     };
     Ok(PlanOutcome { saved, diagnostics, verdicts })
+}
+
+/// What the configuration wants ignored of the instances that change.
+fn ignored(plan: &Plan, configuration: &Configuration) -> BTreeMap<ResourceInstance, Vec<Path>> {
+    let of = |change: &ResourceInstanceChange| {
+        let block = configuration.resource(&change.address.config())?;
+        let (provider, resource) = (&change.provider.provider, &change.address.resource);
+        let schema = plan.schemas.get(provider, resource.mode, &resource.ty)?;
+        let ignore = &block.lifecycle.ignore_changes;
+        let paths = ignored_paths(ignore, &schema.block, &change.before);
+        (!paths.is_empty()).then(|| (change.address.clone(), paths))
+    };
+    let current = plan.changes.resources.iter().filter(|change| change.deposed.is_none());
+    current.filter(|change| change.action != Action::NoOp).filter_map(of).collect()
 }
 
 /// What planning starts from. The first contact with an estate gives it its lineage.

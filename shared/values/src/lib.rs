@@ -15,7 +15,7 @@ pub mod msgpack;
 mod number;
 mod operations;
 mod path;
-mod quote;
+pub mod quote;
 mod refine;
 pub mod schema;
 mod stack;

@@ -1,5 +1,7 @@
+//! Strings and characters in quotes, as Terraform writes them in messages and plans.
+
 /// A string in quotes as Terraform's messages write it: escapes of Go's `%q`.
-pub(crate) fn quoted(s: &str) -> String {
+pub fn quoted(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + 2);
     out.push('"');
     for c in s.chars() {
@@ -28,7 +30,7 @@ fn is_printable(c: char) -> bool {
 }
 
 /// A character in single quotes, as Terraform's messages write it.
-pub(crate) fn quoted_char(c: char) -> String {
+pub fn quoted_char(c: char) -> String {
     match c {
         '\'' => "'\\''".into(),
         '"' => "'\"'".into(),

@@ -1,19 +1,20 @@
 //! `upper(text)` and `join_all(separator, parts...)`.
 
-use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value, type_to_json};
+use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value};
 use std::collections::HashMap;
+use values::json::type_to_json;
 use values::{Type, Value};
 
 fn parameter(name: &str) -> wire::function::Parameter {
     wire::function::Parameter {
         name: name.into(),
-        r#type: type_to_json(&Type::String),
+        r#type: type_to_json(&Type::String).into_bytes(),
         ..Default::default()
     }
 }
 
 pub(crate) fn signatures() -> HashMap<String, wire::Function> {
-    let returns = Some(wire::function::Return { r#type: type_to_json(&Type::String) });
+    let returns = Some(wire::function::Return { r#type: type_to_json(&Type::String).into_bytes() });
     let upper = wire::Function {
         parameters: vec![parameter("text")],
         r#return: returns.clone(),

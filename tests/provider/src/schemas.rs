@@ -1,9 +1,10 @@
 //! Schemas, and their way onto the wire.
 
-use providers::protocol::{tfplugin6 as wire, type_to_json};
+use providers::protocol::tfplugin6 as wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::Type;
+use values::json::type_to_json;
 use values::schema::{
     Attribute, AttributeType, Block, Description, NestedAttributes, NestedBlock, Nesting, Schema,
 };
@@ -73,7 +74,7 @@ fn nested_block(name: &str, n: &NestedBlock) -> wire::schema::NestedBlock {
 
 fn attribute(name: &str, a: &Attribute) -> wire::schema::Attribute {
     let (ty, nested_type) = match &a.ty {
-        AttributeType::Plain(ty) => (type_to_json(ty), None),
+        AttributeType::Plain(ty) => (type_to_json(ty).into_bytes(), None),
         AttributeType::Nested(n) => (Vec::new(), Some(nested_attributes(n))),
     };
     let (description, description_kind) = description(a.description.as_ref());

@@ -3,12 +3,13 @@
 use crate::server::Provider;
 use crate::world::{LoggedCall, World};
 use crate::{ephemeral, functions, nested, schemas, thing};
-use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value, type_to_json};
+use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value};
 use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::sync::watch;
 use tonic::{Request, Response, Status};
+use values::json::type_to_json;
 use values::{Path, PathStep, Type, Value};
 
 /// A call that failed: why, and what there is all the same.
@@ -233,7 +234,7 @@ impl Provider for Service {
     ) -> Answer<wire::get_resource_identity_schemas::Response> {
         let id = wire::resource_identity_schema::IdentityAttribute {
             name: "id".into(),
-            r#type: type_to_json(&Type::String),
+            r#type: type_to_json(&Type::String).into_bytes(),
             required_for_import: true,
             ..Default::default()
         };

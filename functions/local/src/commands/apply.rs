@@ -2,12 +2,13 @@
 
 use super::operation::{self, Operation, Planned};
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::plan_file;
-use crate::prompt::{Input, Terminal};
+use crate::prompt;
 use crate::reporter::Voice;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use crate::signals;
 use crate::spill::SpillFolder;
 use crate::variables;
@@ -77,7 +78,7 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
         }
         let applyable = PlanView::new(planned.outcome.plan()).is_applyable();
         let asked = !auto_approve && applyable;
-        if asked && !approved(session, &operation, flags)? {
+        if asked && !approved(session, &operation, flags).await? {
             return Ok(1);
         }
         let Planned { workplace, outcome, sources, ephemeral } = planned;
@@ -99,7 +100,7 @@ async fn saved(session: &Session, operation: &Operation, path: &str) -> Result<u
     // The file is read once more by the handler, which believes nothing of it.
     let plan = UnverifiedPlan::parse(&bytes).map_err(RunError::from)?;
     let contents = plan.contents_for_showing();
-    let ephemeral = ephemeral(session, operation, contents)?;
+    let ephemeral = ephemeral(session, operation, contents).await?;
     let (source, _) = source::from_bundle(&contents.bundle);
     let workplace = session.workplace(operation.parallelism).await?;
     let key = session.key()?;
@@ -109,7 +110,7 @@ async fn saved(session: &Session, operation: &Operation, path: &str) -> Result<u
 }
 
 /// Values for the variables that a plan does not carry. Others were fixed when it was made.
-fn ephemeral(
+async fn ephemeral(
     session: &Session,
     operation: &Operation,
     plan: &SavedPlan,
@@ -126,12 +127,8 @@ fn ephemeral(
         return Ok(Variables::new());
     }
     let (source, _) = source::from_bundle(&plan.bundle);
-    let mut terminal = Terminal;
-    let input: Option<&mut dyn Input> = match operation.input {
-        true => Some(&mut terminal),
-        false => None,
-    };
-    let (mut values, _) = variables::values(session, &source, operation.variables.clone(), input)?;
+    let (mut values, _) =
+        variables::values(session, &source, operation.variables.clone(), operation.input).await?;
     values.retain(|name, _| plan.ephemeral_variables.contains(name));
     Ok(values)
 }
@@ -199,7 +196,11 @@ fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 
 }
 
 /// Asks whether to go on.
-fn approved(session: &Session, operation: &Operation, flags: &Flags) -> Result<bool, Failure> {
+async fn approved(
+    session: &Session,
+    operation: &Operation,
+    flags: &Flags,
+) -> Result<bool, Failure> {
     let (title, description, cancelled) = match operation.options.mode {
         PlanMode::Destroy => (
             "\nDo you really want to destroy all resources?",
@@ -221,7 +222,8 @@ fn approved(session: &Session, operation: &Operation, flags: &Flags) -> Result<b
         let detail = "The plan has changes, and -input=false forbids to ask for approval. Nothing was changed. Apply a saved plan file, or enable the -auto-approve option.";
         return Err(Diagnostic::error("Approval required", detail).into());
     }
-    let answer = Terminal.ask(title, description).map_err(|error| {
+    let answer = prompt::ask(&session.stop, title.to_owned(), description.to_owned()).await;
+    let answer = answer.map_err(|error| {
         let detail = format!("No answer came: {error}. Nothing was changed.");
         Diagnostic::error("Error asking for approval", detail)
     })?;

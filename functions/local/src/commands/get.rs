@@ -1,9 +1,10 @@
 //! `plumb get`: notes which modules are installed.
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::Flag;
 use crate::invocation::Invocation;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use language::module::ModuleManifest;
 use runs::source::{self, Modules};
 

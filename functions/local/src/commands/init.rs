@@ -1,10 +1,11 @@
 //! `plumb init`
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
 use crate::invocation::Invocation;
 use crate::reporter::Voice;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use engine::existing_state::{
     ConfiguredBackend, ExistingStateError, NewEstate, check_existing_state,
 };
@@ -100,7 +101,19 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 
 /// The kinds of backend that Terraform has.
 const BACKENDS: [&str; 13] = [
-    "azurerm", "consul", "cos", "gcs", "http", "inmem", "kubernetes", "local", "oci", "oss", "pg", "remote", "s3",
+    "azurerm",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oci",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
 ];
 
 /// Backends are not used; a misspelt one is a mistake all the same.

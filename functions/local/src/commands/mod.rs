@@ -14,10 +14,11 @@ mod version;
 mod workspace;
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::reporter::{self, Speech};
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use language::diagnostics::Diagnostic;
 
 /// Runs a command; its exit code.

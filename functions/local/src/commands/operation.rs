@@ -1,10 +1,10 @@
 //! What `plan`, `apply` and `destroy` have in common: their flags, and making a plan.
 
 use crate::commands::no_configuration;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
-use crate::prompt::{Input, Terminal};
 use crate::reporter::Voice;
-use crate::session::{Failure, PARALLELISM, Session};
+use crate::session::{PARALLELISM, Session};
 use crate::variables;
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
@@ -151,12 +151,8 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     }
     let (source, warnings) = session.configuration()?;
     let sources = source.configuration.sources.clone();
-    let mut terminal = Terminal;
-    let input: Option<&mut dyn Input> = match operation.input {
-        true => Some(&mut terminal),
-        false => None,
-    };
-    let (values, found) = variables::values(session, &source, operation.variables.clone(), input)?;
+    let (values, found) =
+        variables::values(session, &source, operation.variables.clone(), operation.input).await?;
     let mut diagnostics = warnings;
     diagnostics.extend(found);
     let module = &source.configuration.root.module;

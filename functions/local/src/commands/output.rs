@@ -1,9 +1,10 @@
 //! `plumb output`
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use language::diagnostics::Diagnostic;
 use records::Opening;
 use runs::RunError;

@@ -2,11 +2,12 @@
 
 use super::operation::{self, Operation, Planned};
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
 use crate::invocation::Invocation;
 use crate::plan_file;
 use crate::reporter::Voice;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use crate::signals;
 use views::PlanView;
 use views::plan_text::write_next_step;

@@ -1,10 +1,11 @@
 //! `plumb show`: the records, or a saved plan.
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::plan_file;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use engine::saved_plan::{SavedPlanError, UnverifiedPlan};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;

@@ -2,9 +2,10 @@
 
 use super::show;
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
 use crate::invocation::Invocation;
-use crate::session::{Failure, Session};
+use crate::session::Session;
 use language::diagnostics::Diagnostic;
 use records::Opening;
 use runs::RunError;

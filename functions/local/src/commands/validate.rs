@@ -1,10 +1,12 @@
 //! `plumb validate`: a configuration, or with `-plan=FILE` the stages of a saved plan.
 
 use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
 use crate::invocation::Invocation;
 use crate::plan_file;
-use crate::session::{Failure, PARALLELISM, Session};
+use crate::required_providers;
+use crate::session::{PARALLELISM, Session};
 use engine::{Context, Stop};
 use language::diagnostics::Diagnostics;
 use language::source::Sources;
@@ -60,7 +62,13 @@ async fn check(session: &Session) -> Result<(Diagnostics, Arc<Sources>), Failure
     let (source, mut diagnostics) = session.directory.load()?;
     let sources = source.configuration.sources.clone();
     if !diagnostics.has_errors() {
-        let providers = session.providers(&session.directory.locks()?)?;
+        let locks = session.directory.locks()?;
+        let providers = session.providers(&locks)?;
+        let packages = session.directory.packages(session.directory.cli_config()?, locks);
+        diagnostics.extend(required_providers::missing(&source.configuration, &packages));
+        if diagnostics.has_errors() {
+            return Ok((diagnostics, sources));
+        }
         let environment = session.engine(providers, Vec::new(), PARALLELISM);
         let context = Context::new(environment, Stop::new());
         diagnostics.extend(context.validate(&source.configuration).await);

@@ -41,3 +41,25 @@ fn missing_variables_are_asked_for() {
     scene.run(&["plan", "-input=false"]).assert_refused("No value for required variable");
     assert_eq!(scene.run_with(&["plan"], &[("TF_VAR_who", "me")], "").code, 0);
 }
+
+#[test]
+fn an_interrupt_is_an_answer() {
+    use std::io::Read;
+    let scene = Scene::new(&[ONE]);
+    let mut child = scene.command(&["apply"]).spawn().unwrap();
+    // Held open: nobody answers.
+    let _stdin = child.stdin.take();
+    let (mut stdout, mut seen) = (child.stdout.take().unwrap(), Vec::new());
+    while !seen.ends_with(b"Enter a value: ") {
+        let mut byte = [0];
+        assert_eq!(stdout.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&seen));
+        seen.push(byte[0]);
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut errors = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(errors.contains("Error asking for approval"), "{errors}");
+    assert_eq!(scene.succeed(&["state", "list"]).stdout, "");
+}

@@ -1,8 +1,12 @@
 //! `plumb` as its users meet it: the program, its output and its exit codes.
 
+#![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
+
 mod approval;
 mod bad_files;
 mod exit_codes;
+#[cfg(feature = "fault-injection")]
+mod faults;
 mod initialization;
 mod lifecycle;
 mod refusals;

@@ -47,17 +47,7 @@ impl Scene {
         environment: &[(&str, &str)],
         stdin: &str,
     ) -> Ran {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_plumb"))
-            .args(arguments)
-            .current_dir(self.path())
-            .env_clear()
-            .env("HOME", self.path())
-            .envs(environment.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = self.command(arguments).envs(environment.iter().copied()).spawn().unwrap();
         // A program that asks nothing may have closed its end.
         let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
         let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
@@ -66,6 +56,20 @@ impl Scene {
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr: String::from_utf8_lossy(&stderr).into_owned(),
         }
+    }
+
+    /// The program, ready to be started, with pipes.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plumb"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env_clear()
+            .env("HOME", self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
     }
 
     /// Runs what has to succeed.

@@ -18,6 +18,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use values::Value;
 use values::address::{ModuleInstance, ModulePath};
 
+/// Levels of nesting that a record holds: the type of a value is written beside it and takes two
+/// levels for each, and readers take 10 000.
+const DEEPEST_STORED: usize = 4_000;
+
 /// Which walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
@@ -105,6 +109,19 @@ impl EvalContext {
         let data = RepetitionData::default();
         let scope = ModuleScope::new(self, node, module, &data, None);
         !self.report(check_variable(&scope, variable, subject))
+    }
+
+    /// Whether a value can be stored and read again; else it is reported.
+    pub(crate) fn can_be_stored(&self, value: &Value, place: Span) -> bool {
+        if value.depth() <= DEEPEST_STORED {
+            return true;
+        }
+        self.report([Diagnostic::error(
+            "Value nested too deeply",
+            format!("This value is nested more than {DEEPEST_STORED} levels deep, which a record cannot hold."),
+        )
+        .at(place)]);
+        false
     }
 
     /// Evaluates in a module instance; diagnostics are reported. `None` after an error.

@@ -38,6 +38,25 @@ pub(crate) struct RepetitionData {
 }
 
 impl Expansion {
+    /// What has these keys, whatever the configuration says by now. The values of `each` are not known.
+    pub(crate) fn of_keys(keys: impl IntoIterator<Item = InstanceKey>) -> Expansion {
+        let mut expansion = Expansion::Single;
+        for key in keys {
+            match (key, &mut expansion) {
+                (InstanceKey::None, _) => {}
+                (InstanceKey::Int(i), Expansion::Count(n)) => *n = (*n).max(i.saturating_add(1)),
+                (InstanceKey::Int(i), _) => expansion = Expansion::Count(i.saturating_add(1)),
+                (InstanceKey::String(key), Expansion::ForEach(map)) => {
+                    map.insert(key, Value::dynamic());
+                }
+                (InstanceKey::String(key), _) => {
+                    expansion = Expansion::ForEach(BTreeMap::from([(key, Value::dynamic())]));
+                }
+            }
+        }
+        expansion
+    }
+
     pub(crate) fn keys(&self) -> Vec<InstanceKey> {
         match self {
             Expansion::Single => vec![InstanceKey::None],

@@ -173,6 +173,10 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
             ok = false;
             continue;
         };
+        if module.is_root() && !context.can_be_stored(&value, output.expression.span) {
+            ok = false;
+            continue;
+        }
         if let Some(refused) = ephemeral_output(module, output, &value) {
             context.report([refused]);
             ok = false;

@@ -2,7 +2,7 @@
 //! instance, and how modules and resources expand.
 
 use super::expansion::{Expansion, RepetitionData};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use values::Value;
 use values::address::{
@@ -129,6 +129,20 @@ impl Working {
             })
         };
         self.set_resource(resource.clone(), value);
+    }
+    /// Puts together resources of which only the instances are known.
+    pub(crate) fn finish_instances<'a>(
+        &self,
+        instances: impl IntoIterator<Item = &'a ResourceInstance>,
+    ) {
+        let mut keys = BTreeMap::<AbsoluteResource, Vec<InstanceKey>>::new();
+        for address in instances {
+            keys.entry(address.containing()).or_default().push(address.key.clone());
+        }
+        for (resource, keys) in keys {
+            self.set_expansion(resource.clone(), Expansion::of_keys(keys));
+            self.finish_resource(&resource);
+        }
     }
     pub(crate) fn set_resource(&self, resource: AbsoluteResource, value: Value) {
         write(&self.resources).insert(resource, value);

@@ -146,6 +146,7 @@ async fn read_now(
         address.clone(),
         RefreshedInstance {
             provider: declared.provider_address.clone(),
+            configuration: Some(config.clone()),
             current: Some(object),
             deposed: Default::default(),
         },
@@ -240,18 +241,4 @@ fn marked(schema: &TypedSchema, config: &Value, value: &Value) -> Value {
     let paths = config.marked_paths();
     let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
     mark_by_schema(schema, &marked)
-}
-
-/// The configuration that a result was read with: its arguments, without what the provider
-/// computed.
-pub(crate) fn arguments(schema: &TypedSchema, result: &Value) -> Value {
-    result.map_children(&mut |step, value| match &step {
-        values::PathStep::Attribute(name) => match schema.block.attributes.get(name) {
-            Some(attribute) if !attribute.required && !attribute.optional => {
-                Value::null(attribute.implied_type())
-            }
-            _ => value.clone(),
-        },
-        _ => value.clone(),
-    })
 }

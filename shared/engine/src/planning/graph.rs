@@ -114,9 +114,8 @@ pub(crate) fn build(
     let graph = match destroying && context.operation == Operation::Plan {
         true => {
             let deleting = resources.into_iter().filter(|id| match graph.vertex(*id) {
-                Vertex::Resource(r) => {
-                    r.resource.mode == ResourceMode::Managed || plan_graph.recorded.contains_key(r)
-                }
+                // A data source leaves nothing to delete; it is read where a provider needs it.
+                Vertex::Resource(r) => r.resource.mode == ResourceMode::Managed,
                 _ => false,
             });
             // Root variables are checked in every mode, as a person who destroys expects.

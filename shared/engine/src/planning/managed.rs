@@ -63,6 +63,7 @@ pub(crate) async fn plan(
             address.clone(),
             RefreshedInstance {
                 provider: declared.provider_address.clone(),
+                configuration: None,
                 current: now.clone(),
                 deposed,
             },
@@ -210,7 +211,7 @@ fn same_marks(a: &Value, b: &Value) -> bool {
 }
 
 /// The paths whose configuration gives way to the prior object.
-pub(crate) fn ignored_paths(
+pub fn ignored_paths(
     ignore: &IgnoreChanges,
     schema: &values::schema::Block,
     prior: &Value,

@@ -17,7 +17,7 @@ mod world;
 pub(crate) use data::read as read_data_source;
 pub(crate) use graph::cycle_error;
 pub(crate) use import::without_configuration as imported_but_not_declared;
-pub(crate) use managed::ignored_paths;
+pub use managed::ignored_paths;
 pub(crate) use resource::blocking;
 pub use targeting::Target;
 pub(crate) use world::read_world;

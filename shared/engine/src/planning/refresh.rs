@@ -6,6 +6,7 @@ use crate::changes::{Action, ResourceInstanceChange};
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, ObjectStatus, StoredObject};
 use crate::object_codec::{decode, mark_by_schema};
+use crate::plan::PlanMode;
 use crate::provider_diagnostics::{failed_call, in_body};
 use providers::{Provider, ProviderDiagnostic, ProviderError, ReadResourceRequest, TypedSchema};
 use values::address::{ProviderConfigAddress, ResourceInstance};
@@ -131,6 +132,10 @@ pub(crate) fn note_drift(
     address: &ResourceInstance,
     refreshed: &Refreshed,
 ) {
+    if walk.options.mode == PlanMode::Destroy {
+        // Nobody asks how what is about to go differs from its record.
+        return;
+    }
     let before = &refreshed.recorded.value;
     let (action, after) = match &refreshed.now {
         None => (Action::Delete, schema.null()),

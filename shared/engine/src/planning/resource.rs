@@ -44,7 +44,10 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         return delete_all(&walk, recorded, None).await;
     };
     if walk.options.mode == PlanMode::Destroy && declared.address.mode == ResourceMode::Managed {
-        return delete_all(&walk, recorded, None).await;
+        let walked = delete_all(&walk, recorded.clone(), None).await;
+        // Providers may be configured with what is about to go.
+        walk.context.working.finish_instances(&recorded);
+        return walked;
     }
     let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
     let declared = Arc::new(declared);
@@ -99,6 +102,7 @@ async fn keep_recorded(
             provider: declared.provider_address.clone(),
             current: None,
             deposed: Default::default(),
+            configuration: None,
         };
         let current = recorded.current.iter().map(|object| (None, object));
         let deposed = recorded.deposed.iter().map(|(key, object)| (Some(key), object));
@@ -375,7 +379,9 @@ pub(crate) fn configuration(
     let config = walk
         .context
         .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))?;
-    stores_nothing_ephemeral(walk, declared, address, &config).then_some(config)
+    let storable = walk.context.can_be_stored(&config, block.span)
+        && stores_nothing_ephemeral(walk, declared, address, &config);
+    storable.then_some(config)
 }
 
 /// Whether no ephemeral value would have to be stored; else it is reported.

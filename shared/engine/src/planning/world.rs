@@ -43,12 +43,16 @@ pub(crate) async fn read_world(
         outcome: Outcome::default(),
     });
     // What a provider's configuration refers to is as it was planned.
-    for (address, instance) in &plan.refreshed {
-        let needed = graph.id(&Vertex::Resource(address.config())).is_some();
-        if let Some(object) = instance.current.as_ref().filter(|_| needed) {
-            shared.context.working.set_resource(address.containing(), object.value.clone());
-        }
+    let needed: Vec<_> = plan
+        .refreshed
+        .iter()
+        .filter(|(address, _)| graph.id(&Vertex::Resource(address.config())).is_some())
+        .filter_map(|(address, instance)| Some((address, instance.current.as_ref()?)))
+        .collect();
+    for (address, object) in &needed {
+        shared.context.working.set_instance(address, object.value.clone());
     }
+    shared.context.working.finish_instances(needed.iter().map(|(address, _)| *address));
     walk(
         &graph,
         |vertex| {
@@ -87,15 +91,13 @@ async fn read(
     let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
     let mut instance = RefreshedInstance {
         provider: planned.provider.clone(),
+        configuration: planned.configuration.clone(),
         current: None,
         deposed: BTreeMap::new(),
     };
     if address.resource.mode == ResourceMode::Data {
-        // A data source is read by its configuration, which the plan knows as the arguments of its
-        // result.
-        let object = planned.current.as_ref()?;
-        let config = data::arguments(schema, &object.value);
-        let value = data::read(&*provider, schema, address, &config).await.ok()?.0;
+        let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
+        let value = data::read(&*provider, schema, address, config).await.ok()?.0;
         instance.current = Some(crate::object::Object { value, ..object.clone() });
         return Some(instance);
     }

@@ -92,7 +92,12 @@ pub(crate) fn thing(attributes: &[(&str, Value)]) -> Object {
 }
 
 pub(crate) fn refreshed(current: Option<Object>) -> RefreshedInstance {
-    RefreshedInstance { provider: provider(), current, deposed: BTreeMap::new() }
+    RefreshedInstance {
+        provider: provider(),
+        configuration: None,
+        current,
+        deposed: BTreeMap::new(),
+    }
 }
 
 pub(crate) fn change(

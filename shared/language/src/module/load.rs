@@ -201,7 +201,7 @@ impl Loader<'_> {
                 InstalledModules::Listed(_) => Diagnostic::error(
                     "Module not installed",
                     format!(
-                        "This module's local cache directory {directory} could not be read. Run \"terraform init\" to install all modules required by this configuration."
+                        "This module's local cache directory {directory} could not be read. Run \"plumb init\" to install all modules required by this configuration."
                     ),
                 ),
             };
@@ -233,14 +233,14 @@ impl Loader<'_> {
             let Some(record) = manifest.get(path) else {
                 self.diagnostics.push(Diagnostic::error(
                     "Module not installed",
-                    "This module is not yet installed. Run \"terraform init\" to install all modules required by this configuration.",
+                    "This module is not yet installed. Run \"plumb init\" to install all modules required by this configuration.",
                 ).at(call.span));
                 return None;
             };
             if record.source != source.to_string() {
                 self.diagnostics.push(Diagnostic::error(
                     "Module source has changed",
-                    "The source address was changed since this module was installed. Run \"terraform init\" to install all modules required by this configuration.",
+                    "The source address was changed since this module was installed. Run \"plumb init\" to install all modules required by this configuration.",
                 ).at(call.source_span.unwrap_or(call.span)));
                 return None;
             }

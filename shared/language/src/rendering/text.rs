@@ -1,5 +1,6 @@
 //! Diagnostics as text for a terminal or a log.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::wrapping::wrap;
@@ -127,14 +128,42 @@ fn code(text: &mut String, snippet: &SnippetView, paint: Paint) {
     let reset = paint.code("0");
     let marked = format!(
         "{}{}{}{reset}{}{reset}",
-        visible(&code[..start]),
+        visible(&last_of_line(&code[..start])),
         paint.code("4"),
-        visible(&code[start..end]),
-        visible(&code[end..]),
+        visible(&starts_of_lines(&code[start..end])),
+        visible(&starts_of_lines(&code[end..])),
     );
     for (line, number) in marked.split('\n').zip(snippet.start_line..) {
         let _ = writeln!(text, "{number:4}: {line}");
     }
+}
+
+/// Source lines are shown up to so many bytes before, in and after what is underlined: a file that is no
+/// configuration may have lines of megabytes.
+const LONGEST: usize = 2_000;
+
+/// A text whose last line is cut at its start, if it is too long.
+fn last_of_line(text: &str) -> Cow<'_, str> {
+    let line = text.rfind('\n').map_or(0, |at| at + 1);
+    match text.len() - line > LONGEST {
+        true => {
+            let from = boundary(text, text.len() - LONGEST);
+            format!("{}…{}", &text[..line], &text[from..]).into()
+        }
+        false => text.into(),
+    }
+}
+
+/// A text whose lines are cut at their ends, if they are too long.
+fn starts_of_lines(text: &str) -> Cow<'_, str> {
+    if text.split('\n').all(|line| line.len() <= LONGEST) {
+        return text.into();
+    }
+    let cut = |line: &str| match line.len() > LONGEST {
+        true => format!("{}…", &line[..boundary(line, LONGEST)]),
+        false => line.to_owned(),
+    };
+    text.split('\n').map(cut).collect::<Vec<_>>().join("\n").into()
 }
 
 /// The next character boundary at or after `at`.

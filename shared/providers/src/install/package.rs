@@ -46,6 +46,18 @@ pub enum PackageError {
 }
 
 impl ProviderPackages {
+    /// Whether a provider's package is where it should be. Whether it is the right one is for
+    /// [`ProviderPackages::verified`] to say.
+    pub fn is_present(&self, provider: &ProviderAddress) -> bool {
+        if provider.is_builtin() || self.dev_overrides.contains_key(provider) {
+            return true;
+        }
+        self.locks.0.get(provider).is_some_and(|lock| {
+            mirror::package_directory(&self.directory, provider, &lock.version, &self.platform)
+                .is_dir()
+        })
+    }
+
     /// Finds a provider's package and verifies it. Reads all of it: not to be called for each
     /// start, nor on a thread that must not wait.
     ///

@@ -13,10 +13,8 @@ pub(crate) mod tfplugin5;
 #[allow(missing_docs, unreachable_pub, dead_code, clippy::all)]
 #[rustfmt::skip]
 pub mod tfplugin6;
-mod type_json;
 
 pub use codec::{from_dynamic_value, to_dynamic_value};
-pub use type_json::{type_from_json, type_to_json};
 
 /// A major version of the plugin protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

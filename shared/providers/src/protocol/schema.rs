@@ -1,4 +1,4 @@
-use super::{tfplugin5, tfplugin6 as wire, type_from_json};
+use super::{tfplugin5, tfplugin6 as wire};
 use crate::{
     Capabilities, FunctionParameter, FunctionSignature, IdentityAttribute, IdentitySchema,
     ProviderSchema, TypedSchema,
@@ -106,11 +106,15 @@ fn attributes(
         .collect()
 }
 
+fn type_of(json: &[u8]) -> Result<values::Type, Invalid> {
+    values::json::type_from_json(json).map_err(|e| e.to_string())
+}
+
 fn attribute(wire: wire::schema::Attribute, depth: usize) -> Result<Attribute, Invalid> {
     let kind = wire.description_kind();
     let ty = match wire.nested_type {
         Some(object) => AttributeType::Nested(nested_attributes(object, depth)?),
-        None => AttributeType::Plain(type_from_json(&wire.r#type)?),
+        None => AttributeType::Plain(type_of(&wire.r#type)?),
     };
     Ok(Attribute {
         ty,
@@ -150,7 +154,7 @@ fn identity_schema(wire: wire::ResourceIdentitySchema) -> Result<IdentitySchema,
         .into_iter()
         .map(|a| {
             let attribute = IdentityAttribute {
-                ty: type_from_json(&a.r#type).map_err(|e| format!("{:?}: {e}", a.name))?,
+                ty: type_of(&a.r#type).map_err(|e| format!("{:?}: {e}", a.name))?,
                 required_for_import: a.required_for_import,
                 optional_for_import: a.optional_for_import,
                 description: text(a.description),
@@ -167,7 +171,7 @@ fn function(wire: wire::Function) -> Result<FunctionSignature, Invalid> {
     Ok(FunctionSignature {
         parameters: wire.parameters.into_iter().map(parameter).collect::<Result<_, _>>()?,
         variadic: wire.variadic_parameter.map(parameter).transpose()?,
-        returns: type_from_json(&returns.r#type)?,
+        returns: type_of(&returns.r#type)?,
         summary: text(wire.summary),
         description: description(wire.description, kind),
         deprecation: text(wire.deprecation_message),
@@ -177,7 +181,7 @@ fn function(wire: wire::Function) -> Result<FunctionSignature, Invalid> {
 fn parameter(wire: wire::function::Parameter) -> Result<FunctionParameter, Invalid> {
     let kind = wire.description_kind();
     Ok(FunctionParameter {
-        ty: type_from_json(&wire.r#type)?,
+        ty: type_of(&wire.r#type)?,
         name: Arc::from(wire.name),
         allow_null: wire.allow_null_value,
         allow_unknown: wire.allow_unknown_values,

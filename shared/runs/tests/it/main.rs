@@ -1,3 +1,6 @@
 //! What functions share, through its public interface.
 
+#![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
+
+mod handlers;
 mod key_file;

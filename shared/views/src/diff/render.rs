@@ -4,6 +4,7 @@ use super::tree::{Diff, DiffKind};
 use crate::colour::Colour;
 use crate::json::{Json, deep};
 use engine::changes::Action;
+pub(crate) use values::quote::quoted;
 
 /// How a difference is written.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +72,10 @@ impl Style {
     }
 }
 
+/// Levels of nesting that are shown. What is indented grows with the square of the depth, and
+/// nobody reads beyond this.
+const DEEPEST: usize = 200;
+
 /// What a difference looks like, from where its value begins: no indentation before the first line.
 impl Diff {
     pub(crate) fn render(&self, indent: usize, style: Style) -> String {
@@ -78,6 +83,9 @@ impl Diff {
     }
 
     fn render_level(&self, indent: usize, style: Style) -> String {
+        if indent > DEEPEST {
+            return "(nested too deeply to be shown)".into();
+        }
         match &self.kind {
             DiffKind::Scalar { before, after } => {
                 self.arrow_of(scalar(before, style), scalar(after, style), style)
@@ -212,35 +220,6 @@ pub(crate) fn attribute_name(name: &str) -> String {
         true => name.to_owned(),
         false => quoted(name),
     }
-}
-
-/// A string in quotes, with Go's escapes.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{b}' => out.push_str("\\v"),
-            c if is_printable(c) => out.push(c),
-            c if u32::from(c) < 0x80 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if u32::from(c) < 0x1_0000 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
-        }
-    }
-    out.push('"');
-    out
-}
-
-fn is_printable(c: char) -> bool {
-    c == '\'' || unicode_normalization::char::is_combining_mark(c) || c.escape_debug().len() == 1
 }
 
 /// Pads a name to a width.

@@ -51,6 +51,7 @@ struct StoredForm {
 #[derive(Serialize, Deserialize)]
 pub(super) struct RefreshedForm {
     provider: String,
+    configuration: Option<ValueForm>,
     current: Option<ObjectForm>,
     deposed: BTreeMap<String, ObjectForm>,
 }
@@ -179,8 +180,13 @@ impl RefreshedForm {
             .deposed
             .iter()
             .map(|(key, object)| Ok::<_, SavedPlanError>((key.to_string(), form(object)?)));
+        let configuration = refreshed
+            .configuration
+            .as_ref()
+            .map(|value| ValueForm::from_value(value, || address.to_string()));
         Ok(RefreshedForm {
             provider: refreshed.provider.to_string(),
+            configuration: configuration.transpose()?,
             current: refreshed.current.as_ref().map(form).transpose()?,
             deposed: deposed.collect::<Result<_, _>>()?,
         })
@@ -192,12 +198,13 @@ impl RefreshedForm {
         let provider = shared
             .provider(&self.provider)
             .ok_or_else(|| damaged("the address of a provider's configuration"))?;
+        let configuration = self.configuration.map(ValueForm::into_value).transpose()?;
         let current = self.current.map(|form| form.into_object(shared)).transpose()?;
         let mut deposed = BTreeMap::new();
         for (key, form) in self.deposed {
             deposed.insert(DeposedKey::from_stored(&key), form.into_object(shared)?);
         }
-        Ok(RefreshedInstance { provider, current, deposed })
+        Ok(RefreshedInstance { provider, configuration, current, deposed })
     }
 }
 

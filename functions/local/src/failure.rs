@@ -1,0 +1,41 @@
+//! Why a command ends before its end.
+
+use crate::flags::UsageError;
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::source::Sources;
+use runs::RunError;
+use std::sync::Arc;
+
+/// Why a command ends before its end.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line was wrong.
+    Usage(UsageError),
+    /// Something is wrong with files, records or the world.
+    Diagnostics(Diagnostics, Arc<Sources>),
+    /// It was said already.
+    Reported,
+}
+
+impl Failure {
+    /// One error that is about no file.
+    pub(crate) fn error(summary: impl Into<String>, detail: impl Into<String>) -> Failure {
+        Diagnostic::error(summary, detail).into()
+    }
+}
+
+impl From<UsageError> for Failure {
+    fn from(error: UsageError) -> Failure {
+        Failure::Usage(error)
+    }
+}
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure::Diagnostics(diagnostic.into(), Arc::default())
+    }
+}
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        error.to_diagnostic().into()
+    }
+}
