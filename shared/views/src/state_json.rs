@@ -8,7 +8,7 @@ use crate::value_json::{Shape, known, sensitive, type_json};
 use engine::object::{DeposedKey, Object, ObjectStatus};
 use std::io::{self, Write};
 use values::Value;
-use values::address::{InstanceKey, ResourceInstance};
+use values::address::{InstanceKey, ResourceInstance, ResourceMode};
 
 /// Version of the representation.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -91,7 +91,9 @@ fn push_resource(
     let shape = Shape::Block(&instance.schema.block);
     fields.json("sensitive_values", &sensitive(&object.value, shape));
     let depends_on = dependencies.all(object, &instance.address.config());
-    if !depends_on.is_empty() {
+    // Terraform keeps none for data sources.
+    let managed = instance.address.resource.mode == ResourceMode::Managed;
+    if managed && !depends_on.is_empty() {
         write_array(depends_on, fields.key("depends_on"), |address, out| {
             crate::json::write_string(&address, Escape::Html, out);
         });

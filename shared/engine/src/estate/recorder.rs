@@ -156,9 +156,12 @@ impl EstateRecorder {
         let unchanged = !slot.revision.0.is_empty() && slot.state.same_objects(state);
         let revision = match kind {
             _ if !live => String::new(),
-            Kind::Refresh => slot.revision.0.to_string(),
+            // A record that is new (a data source's) has no revision to keep.
+            Kind::Refresh if !slot.revision.0.is_empty() => slot.revision.0.to_string(),
             Kind::Result if unchanged => slot.revision.0.to_string(),
-            Kind::Result | Kind::Moved(_) => hexadecimal(&*self.estate.random),
+            Kind::Refresh | Kind::Result | Kind::Moved(_) => {
+                hexadecimal(&*self.estate.random)
+            }
         };
         let carried = slot.carried.as_deref();
         Ok(InstanceBody {

@@ -64,6 +64,22 @@ async fn the_revision_changes_with_the_objects_and_stays_with_a_refresh() {
 }
 
 #[tokio::test]
+async fn what_a_refresh_records_first_stays_recorded() {
+    let estate = estate(Arc::new(MemoryStore::new()));
+    let a = address("data.test_thing.a");
+    let run = executing(&estate, "p1").await;
+    run.recorder().refresh(&a, &instance("i-1")).await.unwrap();
+    run.commit(DAY).await.unwrap();
+    for (plan, id) in [("p2", "i-2"), ("p3", "i-3")] {
+        let run = executing(&estate, plan).await;
+        run.recorder().refresh(&a, &instance(id)).await.unwrap();
+        run.commit(DAY).await.unwrap();
+        let state = estate.read().await.unwrap().state;
+        assert_eq!(state.instances[&a].current, instance(id).current);
+    }
+}
+
+#[tokio::test]
 async fn a_result_whose_record_was_lost_is_kept_beside_it() {
     let store = Arc::new(MemoryStore::new());
     let (ours, theirs) =
