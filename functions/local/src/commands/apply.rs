@@ -1,6 +1,7 @@
 //! `plumb apply` and `plumb destroy`
 
 use super::operation::{self, Operation, Planned};
+use super::waivers;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
@@ -16,6 +17,7 @@ use engine::Variables;
 use engine::identifiers::RunId;
 use engine::plan::PlanMode;
 use engine::saved_plan::{SavedPlan, UnverifiedPlan};
+use engine::stages::Waiver;
 use engine::verdict::{RejectCode, Verdict};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
@@ -41,7 +43,7 @@ pub(super) async fn run(
     environment: ProcessEnvironment,
     kind: Kind,
 ) -> u8 {
-    let known = [operation::FLAGS, &[Flag::Switch("auto-approve")]].concat();
+    let known = [operation::FLAGS, &[Flag::Switch("auto-approve"), Flag::Value(waivers::FLAG)]].concat();
     match super::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
             let result = apply(&session, &flags, kind).await;
@@ -57,7 +59,10 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
     signals::listen(session.stop.clone(), session.reporter.clone());
     session.reporter.keep_ticking();
     match (kind, flags.positional.first()) {
-        (Kind::Apply, Some(path)) => return saved(session, &operation, path).await,
+        (Kind::Apply, Some(path)) => {
+            let waivers = waivers::parse(flags)?;
+            return saved(session, &operation, path, &waivers).await;
+        }
         (Kind::Destroy, Some(_)) => {
             let detail = "The \"destroy\" command takes no plan file: run \"plumb apply FILE\" with a plan that was made with -destroy.";
             return Err(UsageError::other("Too many command line arguments", detail).into());
@@ -83,19 +88,24 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
         }
         let Planned { workplace, outcome, sources, ephemeral } = planned;
         let plan = PlanToApply::InMemory { plan: Box::new(outcome.saved), paused: asked };
-        let outcome = execute(session, &workplace, plan, ephemeral).await?;
+        let outcome = execute(session, &workplace, plan, ephemeral, &[]).await?;
         // Somebody wrote between our plan and our transaction: plan again.
         if is_stale(&outcome) && (asked || attempt < ATTEMPTS) {
             attempt += 1;
             session.reporter.say("\nThe records moved since this was planned. Planning again.\n");
             continue;
         }
-        return Ok(conclude(session, &outcome, &sources));
+        return Ok(conclude(session, &outcome, &sources, kind));
     }
 }
 
 /// Applies a plan file.
-async fn saved(session: &Session, operation: &Operation, path: &str) -> Result<u8, Failure> {
+async fn saved(
+    session: &Session,
+    operation: &Operation,
+    path: &str,
+    waivers: &[Waiver],
+) -> Result<u8, Failure> {
     let bytes = plan_file::read(path)?;
     // The file is read once more by the handler, which believes nothing of it.
     let plan = UnverifiedPlan::parse(&bytes).map_err(RunError::from)?;
@@ -105,8 +115,8 @@ async fn saved(session: &Session, operation: &Operation, path: &str) -> Result<u
     let workplace = session.workplace(operation.parallelism).await?;
     let key = session.key()?;
     let plan = PlanToApply::Saved { bytes: &bytes, verifier: &key };
-    let outcome = execute(session, &workplace, plan, ephemeral).await?;
-    Ok(conclude(session, &outcome, &source.configuration.sources))
+    let outcome = execute(session, &workplace, plan, ephemeral, waivers).await?;
+    Ok(conclude(session, &outcome, &source.configuration.sources, Kind::Apply))
 }
 
 /// Values for the variables that a plan does not carry. Others were fixed when it was made.
@@ -138,6 +148,7 @@ async fn execute(
     workplace: &Workplace,
     plan: PlanToApply<'_>,
     ephemeral: Variables,
+    waivers: &[Waiver],
 ) -> Result<ApplyOutcome, Failure> {
     let request = ApplyRequest {
         plan,
@@ -146,7 +157,7 @@ async fn execute(
         approved_by: None,
         deadline: None,
         ephemeral,
-        waivers: &[],
+        waivers,
         spill: Some(Arc::new(SpillFolder(session.directory.path.clone()))),
     };
     Ok(runs::apply::apply(workplace, request).await?)
@@ -158,7 +169,7 @@ fn is_stale(outcome: &ApplyOutcome) -> bool {
 }
 
 /// Says what an apply came to; the exit code.
-fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 {
+fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources, kind: Kind) -> u8 {
     let reporter = &session.reporter;
     let mut diagnostics: Diagnostics = outcome.diagnostics.clone();
     let rejected = outcome.verdicts.iter().any(Verdict::is_reject);
@@ -177,7 +188,8 @@ fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources) -> u8 
         return 1;
     };
     reporter.diagnostics(&diagnostics, sources);
-    let destroying = outcome.plan.plan.mode == PlanMode::Destroy;
+    // The saved plan of a destruction is applied as any other.
+    let destroying = kind == Kind::Destroy;
     let outputs = applied.outputs.clone().unwrap_or_default();
     match &reporter.voice {
         Voice::Json(stream) => {

@@ -11,6 +11,7 @@ mod show;
 mod state;
 mod validate;
 mod version;
+mod waivers;
 mod workspace;
 
 use crate::environment::ProcessEnvironment;

@@ -19,6 +19,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
         super::SPEECH.as_slice(),
         &[
             Flag::Value("plan"),
+            Flag::Value(super::waivers::FLAG),
             Flag::Unsupported("test-directory"),
             Flag::Switch("no-tests"),
             Flag::Unsupported("query"),
@@ -30,7 +31,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
         Err(code) => return code,
     };
     let result = match flags.value("plan") {
-        Some(path) => stages(&session, path, flags.switch("json", false)).await,
+        Some(path) => stages(&session, path, &flags).await,
         None => configuration(&session, &flags).await,
     };
     session.conclude(result, "validate")
@@ -76,11 +77,13 @@ async fn check(session: &Session) -> Result<(Diagnostics, Arc<Sources>), Failure
     Ok((diagnostics, sources))
 }
 
-async fn stages(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
+async fn stages(session: &Session, path: &str, flags: &Flags) -> Result<u8, Failure> {
+    let json = flags.switch("json", false);
+    let waivers = super::waivers::parse(flags)?;
     let bytes = plan_file::read(path)?;
     let workplace = session.workplace(PARALLELISM).await?;
     let key = session.key()?;
-    let outcome = runs::validate::validate(&workplace, &bytes, &key, &[]).await?;
+    let outcome = runs::validate::validate(&workplace, &bytes, &key, &waivers).await?;
     let view = PlanVerdicts { plan: outcome.plan.as_str(), verdicts: &outcome.verdicts };
     let colour = session.reporter.text.colour;
     session.reporter.write(|out| match json {

@@ -97,7 +97,13 @@ async fn read(
     };
     if address.resource.mode == ResourceMode::Data {
         let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
-        let value = data::read(&*provider, schema, address, config).await.ok()?.0;
+        let value = match data::read(&*provider, schema, address, config).await {
+            Ok((value, _)) => value,
+            Err(failure) => {
+                shared.context.report(failure.into_diagnostics(None, None, address));
+                return None;
+            }
+        };
         instance.current = Some(crate::object::Object { value, ..object.clone() });
         return Some(instance);
     }

@@ -7,7 +7,7 @@ use crate::saved_plan::SavedPlan;
 use crate::verdict::{Outcome, RejectCode, Stage, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use values::Path;
-use values::address::ResourceInstance;
+use values::address::{AddressError, ResourceInstance};
 use values::schema::Block;
 
 /// What the world says now.
@@ -26,6 +26,26 @@ pub struct Waiver {
     pub address: ResourceInstance,
     /// The attribute, as a verdict names it (`.tags["team"]`); `None` for all of the instance.
     pub path: Option<String>,
+}
+
+impl std::str::FromStr for Waiver {
+    type Err = AddressError;
+
+    /// `ADDRESS`, or `ADDRESS` and the path of an attribute.
+    fn from_str(text: &str) -> Result<Waiver, AddressError> {
+        let whole = match text.parse() {
+            Ok(address) => return Ok(Waiver { address, path: None }),
+            Err(error) => error,
+        };
+        // The address is the longest beginning that is one.
+        let ends = text.rmatch_indices(['.', '[']).map(|(end, _)| text.split_at(end));
+        for (address, path) in ends {
+            if let Ok(address) = address.parse() {
+                return Ok(Waiver { address, path: Some(path.into()) });
+            }
+        }
+        Err(whole)
+    }
 }
 
 /// What is compared of one instance.

@@ -512,3 +512,16 @@ fn verdicts_have_one_text_and_one_json_form() {
     );
     assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
 }
+
+#[test]
+fn a_waiver_names_an_instance_or_an_attribute_of_it() {
+    let waiver = |text: &str| text.parse::<Waiver>().unwrap();
+    let path = |text: &str| waiver(text).path;
+    assert_eq!(path("test_thing.a"), None);
+    assert_eq!(path("module.m[\"x.y\"].test_thing.a[0]"), None);
+    assert_eq!(path("test_thing.a.size").unwrap(), ".size");
+    let deep = waiver("module.m.test_thing.a[\"k\"].tags[\"team\"]");
+    assert_eq!(deep.address.to_string(), "module.m.test_thing.a[\"k\"]");
+    assert_eq!(deep.path.unwrap(), ".tags[\"team\"]");
+    assert!("nonsense".parse::<Waiver>().is_err());
+}

@@ -1,0 +1,23 @@
+//! `-accept-drift=ADDRESS[.attr]`: findings that a person accepts.
+
+use crate::failure::Failure;
+use crate::flags::Flags;
+use engine::stages::Waiver;
+use language::diagnostics::Diagnostic;
+
+pub(super) const FLAG: &str = "accept-drift";
+
+/// # Errors
+/// Where a value is no address.
+pub(super) fn parse(flags: &Flags) -> Result<Vec<Waiver>, Failure> {
+    let mut waivers = Vec::new();
+    for (_, text) in flags.all(&[FLAG]) {
+        waivers.push(text.parse().map_err(|error| {
+            Diagnostic::error(
+                "Invalid drift to accept",
+                format!("{error}. Give -accept-drift the address of a resource instance, alone or followed by the attribute as the verdict names it."),
+            )
+        })?);
+    }
+    Ok(waivers)
+}
