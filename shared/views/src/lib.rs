@@ -1,6 +1,7 @@
 //! Views: text and JSON from events, plans, states and verdicts, written to what is handed in.
 //!
 //! - [`plan_text`] and [`plan_json`]: a plan, from a [`PlanView`].
+//! - [`configuration_json`]: the configuration in the JSON of a plan.
 //! - [`state_text`], [`state_json`] and [`outputs`]: a state, from a [`ShownState`].
 //! - [`progress`] and [`stream`]: hooks that tell what happens, for people and for programs.
 //! - [`verdicts`]: what the stages of a saved plan came to.
@@ -11,6 +12,7 @@
 
 mod activity;
 mod colour;
+pub mod configuration_json;
 pub mod diagnostics;
 mod diff;
 mod json;

@@ -100,7 +100,19 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 
 /// The kinds of backend that Terraform has.
 const BACKENDS: [&str; 13] = [
-    "azurerm", "consul", "cos", "gcs", "http", "inmem", "kubernetes", "local", "oci", "oss", "pg", "remote", "s3",
+    "azurerm",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oci",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
 ];
 
 /// Backends are not used; a misspelt one is a mistake all the same.

@@ -11,7 +11,9 @@ use language::source::Sources;
 use records::Opening;
 use runs::{RunError, source};
 use views::plan_json::PlanDocument;
-use views::{PlanView, ShownState, plan_json, plan_text, state_json, state_text};
+use views::{
+    PlanView, ShownState, configuration_json, plan_json, plan_text, state_json, state_text,
+};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     match super::begin(invocation, environment, &super::SPEECH) {
@@ -48,8 +50,13 @@ fn plan(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
             let (source, _) = source::from_bundle(&saved.bundle);
             let variables = source.configuration.root.module.variables.values();
             let defaults = variables.filter_map(|v| Some((v.name.clone(), v.default.clone()?)));
-            let document =
-                PlanDocument { variable_defaults: defaults.collect(), ..PlanDocument::default() };
+            let configuration =
+                configuration_json::configuration(&source.configuration, &saved.plan.schemas);
+            let document = PlanDocument {
+                variable_defaults: defaults.collect(),
+                configuration: Some(configuration),
+                ..PlanDocument::default()
+            };
             session.reporter.write(|out| plan_json::write_plan(&view, &document, out));
         }
         false => {

@@ -44,7 +44,9 @@ fn plans() {
     cases.push(("empty", Vec::new()));
     for (what, content) in cases {
         scene.write("bad.bin", &content);
-        for command in [&["apply", "bad.bin"][..], &["show", "bad.bin"], &["validate", "-plan=bad.bin"]] {
+        for command in
+            [&["apply", "bad.bin"][..], &["show", "bad.bin"], &["validate", "-plan=bad.bin"]]
+        {
             assert_clear(&scene, command, what);
         }
     }

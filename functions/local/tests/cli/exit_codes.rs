@@ -6,7 +6,10 @@ fn wrong_usage_exits_with_1_and_says_where_help_is() {
     for (arguments, says) in [
         (&["plan", "-bogus"][..], "flag provided but not defined: -bogus"),
         (&["plan", "-out"], "flag needs an argument: -out"),
-        (&["plan", "-refresh=perhaps"], "invalid boolean value \"perhaps\" for -refresh: parse error"),
+        (
+            &["plan", "-refresh=perhaps"],
+            "invalid boolean value \"perhaps\" for -refresh: parse error",
+        ),
         (&["plan", "directory"], "use the global -chdir flag"),
         (&["apply", "one", "two"], "Expected at most one positional argument"),
         (&["plan", "-destroy", "-refresh-only"], "mutually-exclusive"),
@@ -30,10 +33,8 @@ fn flags_take_one_dash_or_two() {
 
 #[test]
 fn arguments_of_the_environment_come_before_those_of_the_command_line() {
-    let scene = Scene::new(&[(
-        "main.tf",
-        "variable \"a\" {}\noutput \"a\" {\n  value = var.a\n}\n",
-    )]);
+    let scene =
+        Scene::new(&[("main.tf", "variable \"a\" {}\noutput \"a\" {\n  value = var.a\n}\n")]);
     let environment = [("TF_CLI_ARGS_apply", "-auto-approve -var 'a=from the environment'")];
     assert_eq!(scene.run_with(&["apply"], &environment, "").code, 0);
     assert_eq!(scene.succeed(&["output", "-raw", "a"]).stdout, "from the environment");

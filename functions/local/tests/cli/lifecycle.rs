@@ -96,10 +96,7 @@ fn records_and_plans_are_for_their_owner_alone() {
     let mode = |name: &str| {
         std::fs::metadata(scene.path().join(name)).unwrap().permissions().mode() & 0o777
     };
-    assert_eq!(
-        (mode("plan.bin"), mode(".plumb"), mode(".plumb/key")),
-        (0o600, 0o700, 0o600)
-    );
+    assert_eq!((mode("plan.bin"), mode(".plumb"), mode(".plumb/key")), (0o600, 0o700, 0o600));
     assert_eq!(scene.read(".plumb/.gitignore"), b"*\n");
 }
 

@@ -50,7 +50,10 @@ fn nothing_is_planned_without_a_configuration() {
 
 #[test]
 fn variables_of_a_saved_plan_are_fixed() {
-    let scene = Scene::new(&[("main.tf", "variable \"a\" {\n  default = 1\n}\noutput \"a\" {\n  value = var.a\n}\n")]);
+    let scene = Scene::new(&[(
+        "main.tf",
+        "variable \"a\" {\n  default = 1\n}\noutput \"a\" {\n  value = var.a\n}\n",
+    )]);
     scene.succeed(&["plan", "-out=plan.bin"]);
     scene
         .run(&["apply", "-var=a=2", "plan.bin"])
