@@ -4,6 +4,7 @@ use super::{Object, set};
 use crate::json::{Json, deep};
 use crate::value_json::known;
 use indexmap::IndexMap;
+use language::decode::interpreted;
 use language::evaluate::constant;
 use language::module::Variable;
 use language::reference::{Reference, Subject, references_in};
@@ -81,7 +82,7 @@ pub(super) fn arguments(body: &Body, variables: &IndexMap<Arc<str>, Variable>) -
 /// are left out.
 pub(super) fn body(body: &Body, schema: Option<&schema::Block>) -> Json {
     deep(|| match schema {
-        Some(schema) => by_schema(body, schema),
+        Some(schema) => by_schema(&interpreted(body, schema), schema),
         None => as_written(body),
     })
 }
