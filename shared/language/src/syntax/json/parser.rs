@@ -270,7 +270,9 @@ impl Parser<'_> {
             }
             Err(at) => {
                 let at = token.span.start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
-                let place = Span { start: at, end: at.saturating_add(1), ..token.span };
+                // A string that the end of its line ends is wrong at that place, which is empty.
+                let end = at.saturating_add(1).min(token.span.end.max(at));
+                let place = Span { start: at, end, ..token.span };
                 let detail = "There is a syntax error in the given JSON string.";
                 let error = Diagnostic::error("Invalid JSON string", detail);
                 self.diagnostics.push(error.at(place).within(token.span));
