@@ -11,13 +11,14 @@ use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
 use engine::verdict::{Outcome, Verdict};
 use language::diagnostics::{Diagnostic, Diagnostics};
+use language::module::Configuration;
 use language::source::Sources;
 use language::variables::VariableArgument;
 use runs::Workplace;
 use runs::plan::{PlanOutcome, PlanRequest};
 use std::sync::Arc;
-use views::PlanView;
 use views::plan_text::write_plan;
+use views::{PlanView, relevant_attributes};
 
 /// Flags of every operation.
 pub(super) const FLAGS: &[Flag] = &[
@@ -116,7 +117,8 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         ));
     }
     let (source, warnings) = session.configuration()?;
-    let sources = source.configuration.sources.clone();
+    let configuration = source.configuration.clone();
+    let sources = configuration.sources.clone();
     let mut terminal = Terminal;
     let input: Option<&mut dyn Input> = match operation.input {
         true => Some(&mut terminal),
@@ -144,7 +146,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         outcome.diagnostics.push(interrupted("Nothing was changed."));
         diagnostics.push(interrupted("Nothing was changed."));
     }
-    show(session, &outcome);
+    show(session, &outcome, &configuration);
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     Ok(Planned { workplace, outcome, sources, ephemeral })
@@ -155,8 +157,11 @@ pub(super) fn interrupted(what_now: &str) -> Diagnostic {
     Diagnostic::error("Operation interrupted", format!("It was stopped before its end. {what_now}"))
 }
 
-fn show(session: &Session, outcome: &PlanOutcome) {
-    let view = PlanView::new(outcome.plan());
+fn show(session: &Session, outcome: &PlanOutcome, configuration: &Configuration) {
+    let mut view = PlanView::new(outcome.plan());
+    if !view.plan.drift.is_empty() {
+        view.relevant = Some(relevant_attributes(configuration, view.plan));
+    }
     let errors = outcome.diagnostics.has_errors();
     match &session.reporter.voice {
         Voice::Json(stream) if !errors => stream.plan(&view),

@@ -12,7 +12,8 @@ use records::Opening;
 use runs::{RunError, source};
 use views::plan_json::PlanDocument;
 use views::{
-    PlanView, ShownState, configuration_json, plan_json, plan_text, state_json, state_text,
+    PlanView, ShownState, configuration_json, plan_json, plan_text, relevant_attributes,
+    state_json, state_text,
 };
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
@@ -44,10 +45,11 @@ fn plan(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
         error => RunError::from(error).to_diagnostic(),
     })?;
     let saved = plan.contents_for_showing();
-    let view = PlanView::new(&saved.plan);
+    let (source, _) = source::from_bundle(&saved.bundle);
+    let mut view = PlanView::new(&saved.plan);
+    view.relevant = Some(relevant_attributes(&source.configuration, &saved.plan));
     match json {
         true => {
-            let (source, _) = source::from_bundle(&saved.bundle);
             let variables = source.configuration.root.module.variables.values();
             let defaults = variables.filter_map(|v| Some((v.name.clone(), v.default.clone()?)));
             let configuration =
