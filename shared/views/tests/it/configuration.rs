@@ -10,8 +10,8 @@ use std::sync::Arc;
 use values::Type;
 use values::address::{ProviderAddress, ResourceMode};
 use values::schema::{Attribute, Block, NestedBlock, Nesting, Schema};
-use views::Escape;
 use views::configuration_json::configuration;
+use views::{Escape, relevant_attributes};
 
 fn schemas() -> Schemas {
     let optional = |ty| Attribute::plain(ty).optional();
@@ -226,5 +226,74 @@ fn strings_of_the_json_syntax_are_texts_and_templates() {
     assert_eq!(
         root["resources"][0]["expressions"],
         json!({"rule": [{"port": {"constant_value": "1"}}], "input": {"constant_value": {"//": "k"}}})
+    );
+}
+
+#[test]
+fn relevant_attributes_are_followed_through_names() {
+    let files: Memory = [
+        (
+            "main.tf",
+            r#"
+locals {
+  l = x_vm.a.one.port
+}
+module "m" {
+  source = "./m"
+  a      = x_vm.a.id
+}
+resource "x_vm" "a" {
+  input = "x"
+  rule {
+    port = x_vm.b[0].port
+  }
+}
+resource "x_vm" "b" {
+  count = x_vm.c["k"].n
+  input = count.index
+}
+resource "x_vm" "c" {
+  for_each = { k = 1 }
+}
+output "o" {
+  value = [local.l, module.m.o, x_vm.a.rule, x_vm.b[*].input]
+}
+output "same" {
+  value = x_vm.c
+}
+"#,
+        ),
+        (
+            "m/main.tf",
+            "variable \"a\" {}\nresource \"x_vm\" \"i\" {\n input = var.a\n}\noutput \"o\" {\n value = x_vm.i.input\n}\n",
+        ),
+    ]
+    .into_iter()
+    .collect();
+    let (loaded, _) =
+        load(&files, Path::new("."), Arc::new(Sources::new()), LoadOptions::default());
+    let plan = json!({
+        "timestamp": "2026-01-01T00:00:00Z", "resource_changes": [], "resource_drift": [],
+        "output_changes": {
+            "o": {"actions": ["create"], "before": null, "after_unknown": true,
+                "before_sensitive": false, "after_sensitive": false},
+        },
+    });
+    let mut plan = crate::reader::read_plan(&plan, &json!({"provider_schemas": {}}));
+    plan.schemas = schemas();
+    let found = relevant_attributes(&loaded, &plan);
+    let found: Vec<String> =
+        found.iter().map(|found| format!("{} {}", found.resource, found.path)).collect();
+    assert_eq!(
+        found,
+        [
+            "module.m.x_vm.i .input",
+            "x_vm.a .id",
+            "x_vm.a .one.port",
+            "x_vm.a .rule",
+            "x_vm.b ",
+            "x_vm.b[0] .port",
+            "x_vm.c[\"k\"] .n",
+        ]
     );
 }

@@ -2,8 +2,13 @@
 
 use language::decode::references_in_body;
 use language::evaluate::{Evaluation, constant};
+use language::files::Memory;
+use language::module::{LoadOptions, load};
+use language::source::Sources;
 use language::syntax::ast::Body;
 use language::syntax::parse_json_body;
+use std::path::Path;
+use std::sync::Arc;
 use values::schema::{Attribute, Block, NestedBlock, Nesting};
 use values::{Type, Value};
 
@@ -159,4 +164,30 @@ fn where_constants_are_wanted_strings_are_texts() {
     let body = parse(&scope, r#"{"a": "${var.n}"}"#);
     let (value, errors) = constant(&body.attributes[0].expression);
     assert_eq!((value, errors.has_errors()), (Value::string("${var.n}"), false));
+}
+
+/// The rules of a resource after an override.
+fn overridden(file: (&str, &str), override_file: (&str, &str)) -> String {
+    let files: Memory = [file, override_file].into_iter().collect();
+    let (configuration, diagnostics) =
+        load(&files, Path::new("."), Arc::new(Sources::new()), LoadOptions::default());
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    let scope = Constants::new();
+    let mut evaluation = Evaluation::new(&scope);
+    let block = configuration.root.module.resources.values().next().expect("it is declared");
+    let value = evaluation.body(&block.config, &schema());
+    assert!(!evaluation.diagnostics.has_errors(), "{:?}", evaluation.diagnostics);
+    ["any", "rule"].map(|name| format!("{:?}", value.attribute(name).expect(name))).join(" ")
+}
+
+#[test]
+fn an_override_replaces_arguments_and_blocks_across_syntaxes() {
+    const NATIVE: &str = "resource \"x\" \"a\" {\n any = 1\n rule {\n port = 1\n }\n}\n";
+    const JSON: &str =
+        r#"{"resource": {"x": {"a": {"any": 2, "rule": [{"port": 2}, {"port": 3}]}}}}"#;
+    let one = "1 [{\"name\": null(string), \"port\": 1}]";
+    let two = "2 [{\"name\": null(string), \"port\": 2}, {\"name\": null(string), \"port\": 3}]";
+    assert_eq!(overridden(("main.tf", NATIVE), ("override.tf.json", JSON)), two);
+    assert_eq!(overridden(("main.tf.json", JSON), ("override.tf", NATIVE)), one);
+    assert_eq!(overridden(("main.tf.json", JSON), ("x_override.tf.json", JSON)), two);
 }
