@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::diagnostics::{Diagnostic, FunctionCallNote, Severity};
 use crate::source::{FileId, OutlineEntry, Position, Sources, Span};
-use crate::syntax::{parse_body, quote};
+use crate::syntax::{json, parse_body, quote};
 
 pub use text::{Layout, render, render_text};
 pub use wrapping::wrap;
@@ -205,6 +205,9 @@ fn context_header(highlight: Span, sources: &Sources) -> Option<String> {
 }
 
 fn outline(file: FileId, sources: &Sources) -> Vec<OutlineEntry> {
+    if sources.name(file).ends_with(".json") {
+        return json::outline(sources, file);
+    }
     let (body, _) = parse_body(sources, file);
     body.blocks
         .iter()

@@ -131,7 +131,13 @@ impl SourceFile {
         let before = self.text.get(start..end).unwrap_or_default();
         // A place beyond the end (a range relative to escaped text) still gets a plausible column.
         let beyond = (byte as usize).saturating_sub(self.text.len());
-        Position { line: offset(line), column: offset(graphemes(before) + beyond + 1), byte }
+        // Terraform counts a tab of a JSON file, where it only indents, as two columns.
+        let tabs = match self.name.ends_with(".json") {
+            true => before.iter().filter(|byte| **byte == b'\t').count(),
+            false => 0,
+        };
+        let column = offset(graphemes(before) + tabs + beyond + 1);
+        Position { line: offset(line), column, byte }
     }
 }
 

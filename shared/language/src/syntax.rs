@@ -1,16 +1,18 @@
-//! The native syntax: lexer, abstract syntax and parser.
+//! The native syntax and JSON: lexers, parsers and the abstract syntax of both.
 //!
 //! A parser never gives up: it reports what it finds, mends what it can and returns a tree in which
 //! [`ast::ExpressionKind::Invalid`] stands where an expression is missing.
 
 pub mod ast;
 mod display;
+pub(crate) mod json;
 mod lexer;
 mod literal;
 mod parser;
 mod suggestion;
 mod token;
 
+pub use json::{JsonString, parse_json_body};
 pub use literal::quote;
 pub use parser::{
     is_identifier, parse_body, parse_expression, parse_partial_traversal, parse_template,

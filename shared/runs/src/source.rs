@@ -71,7 +71,7 @@ fn configured_backend(settings: &Settings) -> ConfiguredBackend {
         Some(Storage::Cloud(_)) => ConfiguredBackend::Cloud,
         Some(Storage::Backend(backend)) if &*backend.kind == "local" => {
             let path = backend.config.attributes.iter().find(|a| &*a.name == "path");
-            let path = path.and_then(|a| a.expression.as_string_literal());
+            let path = path.and_then(|a| a.expression.as_text());
             ConfiguredBackend::Local {
                 path: path.map_or_else(|| "terraform.tfstate".to_owned(), ToString::to_string),
             }

@@ -1,6 +1,7 @@
 //! Views: text and JSON from events, plans, states and verdicts, written to what is handed in.
 //!
 //! - [`plan_text`] and [`plan_json`]: a plan, from a [`PlanView`].
+//! - [`configuration_json`]: the configuration in the JSON of a plan.
 //! - [`state_text`], [`state_json`] and [`outputs`]: a state, from a [`ShownState`].
 //! - [`progress`] and [`stream`]: hooks that tell what happens, for people and for programs.
 //! - [`verdicts`]: what the stages of a saved plan came to.
@@ -12,6 +13,7 @@
 mod activity;
 mod checks;
 mod colour;
+pub mod configuration_json;
 pub mod diagnostics;
 mod diff;
 mod json;
@@ -25,6 +27,7 @@ pub mod plan_text;
 mod plan_view;
 pub mod product;
 pub mod progress;
+mod relevant_attributes;
 mod shown_state;
 pub mod state_json;
 pub mod state_text;
@@ -38,5 +41,6 @@ pub use colour::Colour;
 pub use json::{Escape, Json};
 pub use layout::DEFAULT_WIDTH;
 pub use plan_view::{Import, PlanView, RelevantAttribute};
+pub use relevant_attributes::relevant_attributes;
 pub use shown_state::{ShownInstance, ShownState};
 pub use value_json::type_json;

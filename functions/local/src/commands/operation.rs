@@ -11,14 +11,19 @@ use engine::plan::PlanMode;
 use engine::verdict::{Outcome, Verdict};
 use engine::{PlanOptions, Target};
 use language::diagnostics::{Diagnostic, Diagnostics};
+use language::module::Configuration;
 use language::source::Sources;
 use language::variables::VariableArgument;
 use runs::Workplace;
 use runs::plan::{PlanOutcome, PlanRequest};
 use std::sync::Arc;
+<<<<<<< HEAD
 use values::address::{AddressError, ResourceInstance, ResourceMode};
 use views::PlanView;
+=======
+>>>>>>> json
 use views::plan_text::write_plan;
+use views::{PlanView, relevant_attributes};
 
 /// Flags of every operation.
 pub(super) const FLAGS: &[Flag] = &[
@@ -150,9 +155,20 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         ));
     }
     let (source, warnings) = session.configuration()?;
+<<<<<<< HEAD
     let sources = source.configuration.sources.clone();
     let (values, found) =
         variables::values(session, &source, operation.variables.clone(), operation.input).await?;
+=======
+    let configuration = source.configuration.clone();
+    let sources = configuration.sources.clone();
+    let mut terminal = Terminal;
+    let input: Option<&mut dyn Input> = match operation.input {
+        true => Some(&mut terminal),
+        false => None,
+    };
+    let (values, found) = variables::values(session, &source, operation.variables.clone(), input)?;
+>>>>>>> json
     let mut diagnostics = warnings;
     diagnostics.extend(found);
     let module = &source.configuration.root.module;
@@ -174,7 +190,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         outcome.diagnostics.push(interrupted("Nothing was changed."));
         diagnostics.push(interrupted("Nothing was changed."));
     }
-    show(session, &outcome);
+    show(session, &outcome, &configuration);
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     Ok(Planned { workplace, outcome, sources, ephemeral })
@@ -185,8 +201,11 @@ pub(super) fn interrupted(what_now: &str) -> Diagnostic {
     Diagnostic::error("Operation interrupted", format!("It was stopped before its end. {what_now}"))
 }
 
-fn show(session: &Session, outcome: &PlanOutcome) {
-    let view = PlanView::new(outcome.plan());
+fn show(session: &Session, outcome: &PlanOutcome, configuration: &Configuration) {
+    let mut view = PlanView::new(outcome.plan());
+    if !view.plan.drift.is_empty() {
+        view.relevant = Some(relevant_attributes(configuration, view.plan));
+    }
     let errors = outcome.diagnostics.has_errors();
     match &session.reporter.voice {
         Voice::Json(stream) if !errors => stream.plan(&view),

@@ -65,7 +65,7 @@ fn single(
                 format!("Missing {name} block"),
                 format!("A block of type {name:?} is required here."),
             )
-            .at(body.span.start_point()),
+            .at(body.missing_item_span()),
         );
     }
     schema.empty_value()
@@ -85,7 +85,7 @@ fn sequence(
         let value = super::block(evaluator, instance.body, &schema.block, instance.place);
         unknown |= instance.place.unknown;
         items.push(value.with_marks(instance.place.marks));
-        starts.push(instance.body.span.start_point());
+        starts.push(instance.body.missing_item_span());
         !unknown
     });
     if unknown {
@@ -102,7 +102,7 @@ fn sequence(
                 format!("Insufficient {name} blocks"),
                 format!("At least {} {name:?} blocks are required.", schema.min_items),
             )
-            .at(body.span.start_point()),
+            .at(body.missing_item_span()),
         );
     } else if let Some(start) = too_many {
         evaluator.diagnostics.push(

@@ -69,7 +69,7 @@ pub(super) fn check(evaluator: &mut Evaluator<'_>, body: &Body, schema: &Block, 
         if attribute.required && !forms.as_blocks(name) && body.attribute(name).is_none() {
             let detail = format!("The argument {name:?} is required, but no definition was found.");
             evaluator.diagnostics.push(
-                Diagnostic::error("Missing required argument", detail).at(body.span.start_point()),
+                Diagnostic::error("Missing required argument", detail).at(body.missing_item_span()),
             );
         }
     }

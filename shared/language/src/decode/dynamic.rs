@@ -152,7 +152,7 @@ impl<'b> Generator<'b> {
                     "Missing dynamic content block",
                     "A dynamic block must have a nested block of type \"content\" to describe the body of each generated block.",
                 )
-                .at(block.body.span.start_point()),
+                .at(block.body.missing_item_span()),
             );
             return None;
         };
@@ -184,7 +184,7 @@ impl<'b> Generator<'b> {
                     format!("The argument {name:?} is required, but no definition was found.");
                 evaluator.diagnostics.push(
                     Diagnostic::error("Missing required argument", detail)
-                        .at(block.body.span.start_point()),
+                        .at(block.body.missing_item_span()),
                 );
             }
         }

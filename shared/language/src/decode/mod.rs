@@ -4,14 +4,18 @@ mod attributes;
 mod blocks;
 mod content;
 mod dynamic;
+mod interpret;
 mod references;
 
 use values::schema::Block;
 use values::{Marks, Value};
 
+use crate::diagnostics::Diagnostics;
 use crate::evaluate::{Evaluator, Locals};
+use crate::source::Sources;
 use crate::syntax::ast::{Body, with_stack};
 
+pub use interpret::interpreted;
 pub use references::{references_in_body, traversals_in_body};
 
 /// Where in the expansion of dynamic blocks a body stands.
@@ -33,8 +37,13 @@ pub(crate) fn body(evaluator: &mut Evaluator<'_>, body: &Body, schema: &Block) -
     if !evaluator.refused.is_empty() {
         return Value::unknown(schema.implied_type());
     }
+    let nowhere = Sources::new();
+    let sources = evaluator.scope.map_or(&nowhere, |scope| scope.sources());
+    let mut misplaced = Diagnostics::new();
+    let body = interpret::interpret(body, schema, sources, &mut misplaced);
+    evaluator.diagnostics.extend(misplaced);
     let place = Place { locals: Locals::Outermost, unknown: false, marks: Marks::NONE };
-    block(evaluator, body, schema, place)
+    block(evaluator, &body, schema, place)
 }
 
 fn block(evaluator: &mut Evaluator<'_>, body: &Body, schema: &Block, place: Place<'_>) -> Value {

@@ -6,7 +6,7 @@ use values::schema::{AttributeType, Block};
 
 use super::attributes::element_schema;
 use super::content::Forms;
-use super::dynamic;
+use super::{dynamic, interpreted};
 use crate::diagnostics::Diagnostic;
 use crate::reference::{Bound, Reference, Visit, visit_traversals};
 use crate::syntax::ast::{self, Body, Expression, Traversal, with_stack};
@@ -19,7 +19,7 @@ pub fn references_in_body(body: &Body, schema: &Block) -> Vec<Result<Reference, 
 /// Every traversal in a body, dynamic blocks included, but for those from their iterators.
 pub fn traversals_in_body(body: &Body, schema: &Block) -> Vec<Arc<Traversal>> {
     let mut found = Vec::new();
-    walk(body, schema, None, &mut found);
+    walk(&interpreted(body, schema), schema, None, &mut found);
     found
 }
 

@@ -24,6 +24,7 @@ use crate::diagnostics::{Cause, Diagnostic, Diagnostics};
 use crate::reads::{OpenRead, ReadLog};
 use crate::reference::{Reference, Visit, visit_traversals};
 use crate::scope::Scope;
+use crate::syntax::JsonString;
 use crate::syntax::ast::{Body, Expression, ExpressionKind, Literal, with_stack};
 
 pub(crate) use for_expression::elements;
@@ -206,6 +207,7 @@ impl<'a> Evaluator<'a> {
                 Some(text) => Value::shared_string(text.clone()).into(),
                 None => with_stack(|| self.template(template, expression, locals)).into(),
             },
+            ExpressionKind::JsonString(string) => self.json_string(string, locals),
             _ => with_stack(|| self.evaluate_deep(expression, locals)),
         }
     }
@@ -216,6 +218,7 @@ impl<'a> Evaluator<'a> {
             | ExpressionKind::ScopeTraversal(_)
             | ExpressionKind::SplatItem
             | ExpressionKind::Invalid
+            | ExpressionKind::JsonString(_)
             | ExpressionKind::Template(_) => self.evaluate_tracked(expression, locals),
             ExpressionKind::Parentheses(inner) | ExpressionKind::TemplateWrap(inner) => {
                 self.evaluate_tracked(inner, locals)
@@ -244,6 +247,18 @@ impl<'a> Evaluator<'a> {
                 self.for_object(for_object, expression, locals).into()
             }
         }
+    }
+
+    /// Where nothing but constants is admitted a string is taken as it is.
+    fn json_string(&mut self, string: &JsonString, locals: Locals<'_>) -> Tracked {
+        if self.scope.is_none() {
+            return Value::string(&string.text).into();
+        }
+        if string.errors.has_errors() {
+            self.diagnostics.extend(string.errors.iter().cloned());
+            return Value::dynamic().into();
+        }
+        self.evaluate_tracked(&string.template, locals)
     }
 
     /// Reports an error about an expression, with the values that it saw.

@@ -8,7 +8,7 @@ use values::{Kind, Marks, Type, Value};
 
 use super::{Evaluator, Locals};
 use crate::diagnostics::Diagnostic;
-use crate::syntax::ast::{ObjectItem, ObjectKey};
+use crate::syntax::ast::{ExpressionKind, ObjectItem, ObjectKey};
 
 impl Evaluator<'_> {
     pub(super) fn object(&mut self, items: &[ObjectItem], locals: Locals<'_>) -> Value {
@@ -30,6 +30,10 @@ impl Evaluator<'_> {
             match self.key_text(&key, item, locals) {
                 Some(text) => {
                     marks = marks | key.marks();
+                    if is_json(item) && attributes.contains_key(&text) {
+                        self.refuse_duplicate(&text, items, item);
+                        continue;
+                    }
                     attributes.insert(text, value);
                 }
                 None => {
@@ -44,6 +48,19 @@ impl Evaluator<'_> {
             true => Value::object(attributes).with_marks(marks),
             false => Value::dynamic(),
         }
+    }
+
+    /// Of two members with one name JSON takes neither.
+    fn refuse_duplicate(&mut self, name: &str, items: &[ObjectItem], item: &ObjectItem) {
+        let first = items
+            .iter()
+            .find(|first| first.key.expression.as_text().is_some_and(|text| &**text == name));
+        let first = first.unwrap_or(item).key.expression.span;
+        let place =
+            self.scope.map_or_else(String::new, |scope| scope.sources().range(first).to_string());
+        let detail = format!("An attribute named {name:?} was already defined at {place}.");
+        let error = Diagnostic::error("Duplicate object attribute", detail);
+        self.diagnostics.push(error.at(item.key.expression.span));
     }
 
     fn key(&mut self, key: &ObjectKey, locals: Locals<'_>) -> Option<Value> {
@@ -67,13 +84,18 @@ impl Evaluator<'_> {
 
     fn key_text(&mut self, key: &Value, item: &ObjectItem, locals: Locals<'_>) -> Option<Arc<str>> {
         let about = &item.key.expression;
+        let json = is_json(item);
         if key.is_null() {
-            self.fail(
-                Diagnostic::error("Null value as key", "Can't use a null value as a key.")
+            let error = match json {
+                false => Diagnostic::error("Null value as key", "Can't use a null value as a key.")
                     .at(item.value.span),
-                about,
-                locals,
-            );
+                true => Diagnostic::error(
+                    "Invalid object key expression",
+                    "Cannot use null value as an object key.",
+                )
+                .at(about.span),
+            };
+            self.fail(error, about, locals);
             return None;
         }
         match convert(key, &Type::String) {
@@ -82,11 +104,22 @@ impl Evaluator<'_> {
                 _ => None,
             },
             Err(error) => {
-                let detail = format!("Can't use this value as a key: {error}.");
-                let error = Diagnostic::error("Incorrect key type", detail).at(about.span);
-                self.fail(error, about, locals);
+                let (summary, detail) = match json {
+                    false => {
+                        ("Incorrect key type", format!("Can't use this value as a key: {error}."))
+                    }
+                    true => (
+                        "Invalid object key expression",
+                        format!("Cannot use this expression as an object key: {error}."),
+                    ),
+                };
+                self.fail(Diagnostic::error(summary, detail).at(about.span), about, locals);
                 None
             }
         }
     }
+}
+
+fn is_json(item: &ObjectItem) -> bool {
+    matches!(item.key.expression.kind, ExpressionKind::JsonString(_))
 }

@@ -1,5 +1,6 @@
 //! What all decoding of blocks shares: where errors go, and how schemas and literals are read.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use values::{Type, Value};
@@ -8,8 +9,9 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::evaluate::constant;
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::ast::{
-    Attribute, Block, Body, Expression, ExpressionKind, Traversal, TraversalStep,
+    Attribute, Block, Body, Expression, ExpressionKind, Syntax, Traversal, TraversalStep,
 };
+use crate::syntax::json::{duplicate_argument, extraneous_property, unpack};
 use crate::syntax::{is_identifier, parse_traversal, suggest};
 
 pub(super) const BAD_IDENTIFIER: &str = "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.";
@@ -116,6 +118,15 @@ impl<'s> Decoder<'s> {
         let (content, rest) = self.partial_content(body, schema, relaxed);
         for attribute in &rest.attributes {
             let name = &*attribute.name;
+            if attribute.syntax == Syntax::Json {
+                let unused =
+                    schema.attributes.iter().map(|argument| argument.name).filter(|name| {
+                        !content.attributes.iter().any(|attribute| &*attribute.name == *name)
+                    });
+                let candidates = unused.chain(schema.blocks.iter().map(|block| block.name));
+                self.diagnostics.push(extraneous_property(attribute, candidates));
+                continue;
+            }
             let free = schema.attributes.iter().map(|argument| argument.name).filter(|candidate| {
                 !content.attributes.iter().any(|attribute| &*attribute.name == *candidate)
             });
@@ -159,22 +170,37 @@ impl<'s> Decoder<'s> {
         relaxed: bool,
     ) -> (Content, Body) {
         let is_wanted = |name: &str| schema.attributes.iter().any(|argument| argument.name == name);
-        let (wanted, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut body.attributes)
-            .into_iter()
-            .partition(|attribute| is_wanted(&attribute.name));
-        body.attributes = rest;
+        let block_type = |name: &str| schema.blocks.iter().find(|candidate| candidate.name == name);
+        let mut wanted: Vec<Attribute> = Vec::new();
+        let mut blocks = Vec::new();
+        let mut unpacking = Diagnostics::new();
+        for attribute in std::mem::take(&mut body.attributes) {
+            let json = attribute.syntax == Syntax::Json;
+            if is_wanted(&attribute.name) {
+                match wanted.iter().find(|first| json && first.name == attribute.name) {
+                    Some(first) => {
+                        unpacking.push(duplicate_argument(&attribute, first, self.sources));
+                    }
+                    None => wanted.push(attribute),
+                }
+            } else if let Some(expected) = block_type(&attribute.name).filter(|_| json) {
+                blocks.extend(unpack(&attribute, expected.labels, &mut unpacking));
+            } else {
+                body.attributes.push(attribute);
+            }
+        }
+        self.diagnostics.extend(unpacking);
         for argument in schema.attributes.iter().filter(|a| a.required && !relaxed) {
             if !wanted.iter().any(|attribute| &*attribute.name == argument.name) {
                 let detail = format!(
                     "The argument \"{}\" is required, but no definition was found.",
                     argument.name
                 );
-                self.error("Missing required argument", detail, body.span.start_point());
+                self.error("Missing required argument", detail, body.missing_item_span());
             }
         }
-        let mut blocks = Vec::new();
         for block in std::mem::take(&mut body.blocks) {
-            match schema.blocks.iter().find(|candidate| *candidate.name == *block.type_name) {
+            match block_type(&block.type_name) {
                 None => body.blocks.push(block),
                 Some(expected) if self.has_labels(&block, expected) => blocks.push(block),
                 Some(_) => {}
@@ -219,7 +245,24 @@ impl<'s> Decoder<'s> {
             );
         }
         let clean = body.blocks.is_empty();
-        (std::mem::take(&mut body.attributes), clean)
+        let mut attributes: Vec<Attribute> = Vec::with_capacity(body.attributes.len());
+        let mut seen: HashMap<Arc<str>, Span> = HashMap::new();
+        for attribute in std::mem::take(&mut body.attributes) {
+            if attribute.syntax == Syntax::Json {
+                if let Some(first) = seen.get(&attribute.name) {
+                    let place = self.place(*first);
+                    self.error(
+                        "Duplicate attribute definition",
+                        format!("The argument {:?} was already set at {place}.", attribute.name),
+                        attribute.name_span,
+                    );
+                    continue;
+                }
+                seen.insert(attribute.name.clone(), attribute.span);
+            }
+            attributes.push(attribute);
+        }
+        (attributes, clean)
     }
 
     /// Adds the content of an escaping block (`_`) to the rest of the body around it.
@@ -277,6 +320,32 @@ impl<'s> Decoder<'s> {
     /// A string that is written out.
     pub(super) fn literal_string(&mut self, expression: &Expression) -> Option<Arc<str>> {
         self.literal(expression, &Type::String)?.as_str().map(Arc::from)
+    }
+
+    /// What an argument says that stands for itself: in the JSON syntax the expression in the
+    /// string. `None` after an error.
+    pub(super) fn unquoted(
+        &mut self,
+        expression: &Expression,
+        syntax: Syntax,
+    ) -> Option<Expression> {
+        match (&expression.kind, syntax) {
+            (_, Syntax::Native) => Some(expression.clone()),
+            (ExpressionKind::JsonString(text), _) => {
+                let (inner, diagnostics) = text.expression(self.sources);
+                let failed = diagnostics.has_errors();
+                self.diagnostics.extend(diagnostics);
+                (!failed).then_some(inner)
+            }
+            _ => {
+                self.error(
+                    "Invalid reference expression",
+                    "A single reference string is required.",
+                    expression.span,
+                );
+                None
+            }
+        }
     }
 
     /// The elements of a list that is written out.
@@ -381,6 +450,7 @@ pub(super) enum Quoted {
 pub(super) fn static_traversal(expression: &Expression) -> Option<Arc<Traversal>> {
     match &expression.kind {
         ExpressionKind::ScopeTraversal(traversal) => Some(traversal.clone()),
+        ExpressionKind::JsonString(string) => string.traversal(),
         ExpressionKind::RelativeTraversal(relative) => {
             let source = static_traversal(&relative.source)?;
             let mut joined = Traversal::clone(&source);
@@ -400,8 +470,8 @@ pub(super) fn static_traversal(expression: &Expression) -> Option<Arc<Traversal>
 
 /// A body that nobody else holds; what is left behind is empty.
 pub(super) fn take_body(body: &mut Arc<Body>) -> Body {
-    let (span, end_span) = (body.span, body.end_span);
-    let empty = Body { attributes: Vec::new(), blocks: Vec::new(), span, end_span };
+    let Body { syntax, span, end_span, .. } = **body;
+    let empty = Body { attributes: Vec::new(), blocks: Vec::new(), syntax, span, end_span };
     match Arc::get_mut(body) {
         Some(body) => std::mem::replace(body, empty),
         None => empty,
@@ -416,17 +486,20 @@ pub(super) fn merge_override(base: &mut Arc<Body>, mut overriding: Body) {
     let mut merged = Body {
         attributes: base.attributes.clone(),
         blocks: Vec::new(),
+        syntax: base.syntax,
         span: base.span,
         end_span: base.end_span,
     };
-    for attribute in std::mem::take(&mut overriding.attributes) {
-        match merged.attributes.iter_mut().find(|known| known.name == attribute.name) {
-            Some(known) => *known = attribute,
-            None => merged.attributes.push(attribute),
-        }
-    }
+    let given = std::mem::take(&mut overriding.attributes);
+    // A member of JSON may occur many times, as blocks do: all replace all.
+    merged.attributes.retain(|known| !given.iter().any(|given| given.name == known.name));
+    merged.attributes.extend(given);
     let replaced: Vec<Arc<str>> =
         overriding.blocks.iter().map(|block| produced_type(block).clone()).collect();
+    // A member of JSON may be such a block.
+    merged
+        .attributes
+        .retain(|known| known.syntax == Syntax::Native || !replaced.contains(&known.name));
     // A base body is held by nobody else while a module is put together.
     if let Some(base) = Arc::get_mut(base) {
         merged.blocks = std::mem::take(&mut base.blocks);

@@ -15,9 +15,9 @@ use super::tree::{Configuration, ModuleNode};
 use super::{Module, provider_validation, refusals};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::files::{FileKind, FileSystem};
-use crate::source::{Sources, Span};
+use crate::source::Sources;
 use crate::syntax::ast::with_stack;
-use crate::syntax::parse_body;
+use crate::syntax::{parse_body, parse_json_body};
 use crate::version::{COMPATIBLE_TERRAFORM_VERSION, Version};
 
 /// What loading may rely on.
@@ -139,11 +139,10 @@ impl Loader<'_> {
             return None;
         };
         let file = self.sources.add(shown, text);
-        if name.ends_with(".json") {
-            diagnostics.push(refusals::json_syntax(Span::new(file, 0, 1)));
-            return None;
-        }
-        let (body, more) = parse_body(self.sources, file);
+        let (body, more) = match name.ends_with(".json") {
+            true => parse_json_body(self.sources, file),
+            false => parse_body(self.sources, file),
+        };
         diagnostics.extend(more);
         let (decoded, more) = ModuleFile::decode(body, self.sources, is_override(name));
         diagnostics.extend(more);

@@ -20,6 +20,8 @@ pub struct ModuleCall {
     pub name: Arc<str>,
     /// Where the child's files are; `None` where that was reported as wrong.
     pub source: Option<ModuleSource>,
+    /// The `source` argument as it is written.
+    pub written_source: Option<Arc<str>>,
     /// Where the `source` expression stands.
     pub source_span: Option<Span>,
     /// `version`, for modules of a registry.
@@ -107,8 +109,11 @@ impl Decoder<'_> {
         let version = version_argument.as_ref().and_then(|a| self.version_requirement(a));
         let source_argument = content.take("source");
         let source_span = source_argument.as_ref().map(|attribute| attribute.expression.span);
-        let source = source_argument
-            .and_then(|a| self.module_source(&a.expression, version_argument.is_some()));
+        let written_source = source_argument.and_then(|a| self.literal_string(&a.expression));
+        let source = written_source
+            .as_ref()
+            .zip(source_span)
+            .and_then(|(text, span)| self.module_source(text, span, version_argument.is_some()));
         let repetition = self.repetition(&mut content);
         let depends_on =
             content.take("depends_on").map(|a| self.depends_on(&a.expression)).unwrap_or_default();
@@ -132,6 +137,7 @@ impl Decoder<'_> {
         Some(ModuleCall {
             name: label.text,
             source,
+            written_source,
             source_span,
             version,
             config: Arc::new(rest),
@@ -142,32 +148,27 @@ impl Decoder<'_> {
         })
     }
 
-    fn module_source(
-        &mut self,
-        expression: &Expression,
-        with_version: bool,
-    ) -> Option<ModuleSource> {
-        let text = self.literal_string(expression)?;
-        match source_address::parse(&text, with_version) {
+    fn module_source(&mut self, text: &str, at: Span, with_version: bool) -> Option<ModuleSource> {
+        match source_address::parse(text, with_version) {
             Ok(source) => return Some(source),
             Err(SourceError::MaybeRelative) => self.error(
                 "Invalid module source address",
                 format!(
                     "Terraform failed to determine your intended installation method for remote module package \"{text}\".\n\nIf you intended this as a path relative to the current module, use \"./{text}\" instead. The \"./\" prefix indicates that the address is a relative filesystem path."
                 ),
-                expression.span,
+                at,
             ),
             Err(SourceError::Other(reason)) => self.error(
                 "Invalid module source address",
                 format!("Failed to parse module source address: {reason}."),
-                expression.span,
+                at,
             ),
             Err(SourceError::NotRegistry(reason)) => self.error(
                 "Invalid registry module source address",
                 format!(
                     "Failed to parse module registry address: {reason}.\n\nTerraform assumed that you intended a module registry source address because you also set the argument \"version\", which applies only to registry modules."
                 ),
-                expression.span,
+                at,
             ),
         }
         None
@@ -218,6 +219,7 @@ impl ModuleCall {
     pub(super) fn merge(&mut self, mut overriding: ModuleCall, decoder: &mut Decoder<'_>) {
         if overriding.source_span.is_some() {
             self.source = overriding.source;
+            self.written_source = overriding.written_source;
             self.source_span = overriding.source_span;
         }
         if overriding.version.is_some() {

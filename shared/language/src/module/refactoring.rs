@@ -255,7 +255,10 @@ impl Decoder<'_> {
         let span = block.header_span();
         let mut content = self.content(block.body, &IMPORT);
         let id = content.take("id").map(|attribute| attribute.expression);
-        let to = content.take("to");
+        let to = content.take("to").and_then(|attribute| {
+            let expression = self.unquoted(&attribute.expression, attribute.syntax)?;
+            Some(Attribute { expression, ..attribute })
+        });
         let target = to.as_ref().and_then(|attribute| self.import_target(attribute));
         let provider_argument = content.take("provider");
         if let Some(attribute) = &provider_argument

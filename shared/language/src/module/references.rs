@@ -9,7 +9,8 @@ use super::{CheckRule, Module, ModuleCall, Repetition, ResourceBlock};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::reference::{Reference, Subject, references_in};
 use crate::source::Span;
-use crate::syntax::ast::{Expression, Traversal, TraversalStep};
+use crate::syntax::ast::{Expression, Syntax, Traversal, TraversalStep};
+use crate::syntax::json::extraneous_property;
 use crate::syntax::suggest;
 
 /// What is available to an expression beside what its module declares.
@@ -77,7 +78,7 @@ fn check_arguments(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnost
                 variable.name
             );
             let missing = Diagnostic::error("Missing required argument", detail);
-            diagnostics.push(missing.at(body.span.start_point()));
+            diagnostics.push(missing.at(body.missing_item_span()));
         }
     }
     for attribute in &body.attributes {
@@ -86,6 +87,11 @@ fn check_arguments(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnost
             continue;
         }
         let free = child.variables.keys().map(|name| &**name);
+        if attribute.syntax == Syntax::Json {
+            let free = free.filter(|name| body.attribute(name).is_none());
+            diagnostics.push(extraneous_property(attribute, free));
+            continue;
+        }
         let hint = suggest(name, free.filter(|name| body.attribute(name).is_none()))
             .map_or_else(String::new, |near| format!(" Did you mean \"{near}\"?"));
         diagnostics.push(

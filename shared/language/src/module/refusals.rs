@@ -17,11 +17,6 @@ fn not_supported(what: &str, at: Span) -> Diagnostic {
     .at(at)
 }
 
-/// A file in JSON syntax.
-pub(super) fn json_syntax(at: Span) -> Diagnostic {
-    not_supported("configuration in JSON syntax", at)
-}
-
 /// A module that is not a local path.
 pub(super) fn module_source(source: &ModuleSource, at: Span) -> Diagnostic {
     let _ = source;

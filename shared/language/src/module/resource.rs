@@ -12,7 +12,7 @@ use super::{CheckRule, DependsOn, Provisioner, ProvisionerWhen, Repetition};
 use crate::diagnostics::Diagnostic;
 use crate::reference::{Subject, references_in};
 use crate::source::Span;
-use crate::syntax::ast::{Block, Body, Expression, TraversalStep};
+use crate::syntax::ast::{Attribute, Block, Body, Expression, TraversalStep};
 
 /// A resource, data source or ephemeral resource.
 #[derive(Clone, Debug)]
@@ -318,7 +318,7 @@ impl Decoder<'_> {
                 lifecycle.prevent_destroy = Some(value);
             }
             if let Some(attribute) = content.take("replace_triggered_by") {
-                lifecycle.replace_triggered_by = self.replace_triggered_by(&attribute.expression);
+                lifecycle.replace_triggered_by = self.replace_triggered_by(&attribute);
             }
             if let Some(attribute) = content.take("ignore_changes") {
                 lifecycle.ignore_changes = self.ignore_changes(&attribute.expression);
@@ -354,7 +354,7 @@ impl Decoder<'_> {
         let mut paths = Vec::new();
         let mut star = None;
         for element in self.list(expression) {
-            if element.as_string_literal().is_some_and(|text| &**text == "*") {
+            if element.as_text().is_some_and(|text| &**text == "*") {
                 star = Some(element.span);
                 self.error(
                     "Invalid ignore_changes wildcard",
@@ -388,14 +388,18 @@ impl Decoder<'_> {
         }
     }
 
-    fn replace_triggered_by(&mut self, expression: &Expression) -> Vec<Expression> {
-        let elements = self.list(expression);
-        for element in elements {
+    fn replace_triggered_by(&mut self, attribute: &Attribute) -> Vec<Expression> {
+        let elements = self.list(&attribute.expression);
+        let elements: Vec<Expression> = elements
+            .iter()
+            .filter_map(|element| self.unquoted(element, attribute.syntax))
+            .collect();
+        for element in &elements {
             if !self.check_trigger(element) {
                 break;
             }
         }
-        elements.to_vec()
+        elements
     }
 
     /// Whether an element of `replace_triggered_by` names one resource, and nothing computed.

@@ -163,6 +163,13 @@ impl Module {
             .map_or_else(|| provider.ty.clone(), |required| required.local_name.clone())
     }
 
+    /// The providers that this module itself needs.
+    pub fn provider_requirements(&self) -> ProviderRequirements {
+        let mut requirements = ProviderRequirements::new();
+        self.add_provider_requirements(&mut requirements);
+        requirements
+    }
+
     fn add_provider_requirements(&self, requirements: &mut ProviderRequirements) {
         for required in self.settings.required_providers.values() {
             let versions = requirements.entry(required.provider.clone()).or_default();

@@ -8,7 +8,7 @@ use values::{Type, Value};
 use super::CheckRule;
 use super::decoder::{BlockSchema, Decoder, block, optional};
 use crate::source::Span;
-use crate::syntax::ast::{Block, Expression};
+use crate::syntax::ast::{Block, Expression, ExpressionKind};
 use crate::typeexpr::{TypeConstraint, type_constraint};
 
 /// An input variable.
@@ -198,6 +198,20 @@ impl Decoder<'_> {
             }
             return (any(), TextForm::Literal);
         }
+        let unquoted;
+        let expression = match &expression.kind {
+            ExpressionKind::JsonString(text) => {
+                let (inner, diagnostics) = text.expression(self.sources);
+                let kind = match diagnostics.has_errors() {
+                    false => inner.kind.clone(),
+                    true => ExpressionKind::Invalid,
+                };
+                // What is wrong with it as a whole is shown at the string.
+                unquoted = Expression { kind, span: expression.span };
+                &unquoted
+            }
+            _ => expression,
+        };
         // Before element types could be said, these meant elements of any one type.
         match expression.as_keyword() {
             Some("list") => return (plain(Type::list(Type::Dynamic)), TextForm::Expression),

@@ -77,6 +77,8 @@ pub(crate) fn visit_traversals<'e>(
             }
         }
         ExpressionKind::Template(template) if template.as_literal().is_some() => {}
+        ExpressionKind::JsonString(string) if string.errors.has_errors() => {}
+        ExpressionKind::JsonString(string) => visit_traversals(&string.template, bound, visit),
         _ => with_stack(|| visit_children(kind, bound, visit)),
     }
 }
@@ -90,6 +92,7 @@ fn visit_children<'e>(
         ExpressionKind::Literal(_)
         | ExpressionKind::SplatItem
         | ExpressionKind::Invalid
+        | ExpressionKind::JsonString(_)
         | ExpressionKind::ScopeTraversal(_) => {}
         ExpressionKind::Template(template) => visit_template(template, bound, visit),
         ExpressionKind::TemplateWrap(inner) | ExpressionKind::Parentheses(inner) => {

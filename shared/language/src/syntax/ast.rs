@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use super::json::JsonString;
+use super::parser::is_identifier;
 use crate::source::Span;
 
 /// How deep brackets, templates, operands and blocks may nest.
@@ -18,16 +20,30 @@ pub fn with_stack<R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, f)
 }
 
+/// The syntax that a part of the configuration is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// The native syntax.
+    Native,
+    /// JSON.
+    Json,
+}
+
 /// The content of a file or block.
+///
+/// In the JSON syntax blocks look like arguments: they are among the attributes until
+/// [`interpreted`](crate::decode::interpreted) by a schema.
 #[derive(Debug)]
 pub struct Body {
     /// In source order; of two with the same name the first.
     pub attributes: Vec<Attribute>,
     /// In source order.
     pub blocks: Vec<Block>,
+    /// What it is written in.
+    pub syntax: Syntax,
     /// From the opening to the closing brace, or the whole file.
     pub span: Span,
-    /// The empty range at the end, where a missing item is reported.
+    /// The empty range at the end; in JSON the closing brace.
     pub end_span: Span,
 }
 
@@ -35,6 +51,26 @@ impl Body {
     /// The attribute with that name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| &*attribute.name == name)
+    }
+
+    /// Where it is reported that something is missing.
+    pub fn missing_item_span(&self) -> Span {
+        match self.syntax {
+            Syntax::Native => self.span.start_point(),
+            Syntax::Json => self.end_span,
+        }
+    }
+}
+
+impl Clone for Body {
+    fn clone(&self) -> Self {
+        with_stack(|| Self {
+            attributes: self.attributes.clone(),
+            blocks: self.blocks.clone(),
+            syntax: self.syntax,
+            span: self.span,
+            end_span: self.end_span,
+        })
     }
 }
 
@@ -58,12 +94,14 @@ pub struct Attribute {
     pub equals_span: Span,
     /// The value.
     pub expression: Expression,
+    /// What it is written in. In JSON it may be a block, or many.
+    pub syntax: Syntax,
     /// From the name to the end of the value.
     pub span: Span,
 }
 
 /// `type "label" { … }`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Block {
     /// The block type.
     pub type_name: Arc<str>,
@@ -80,8 +118,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// The header: type and labels.
+    /// The header: type and labels; in JSON, where they may stand far apart, the opening brace or
+    /// bracket.
     pub fn header_span(&self) -> Span {
+        if self.body.syntax == Syntax::Json {
+            return self.open_brace_span;
+        }
         self.labels.last().map_or(self.type_span, |label| self.type_span.to(label.span))
     }
 
@@ -118,6 +160,8 @@ pub enum ExpressionKind {
     Literal(Literal),
     /// A quoted string, heredoc or bare template that gives a string.
     Template(Template),
+    /// A string of the JSON syntax.
+    JsonString(Arc<JsonString>),
     /// A template that is one interpolation alone, `"${x}"`: the value keeps its type.
     TemplateWrap(Arc<Expression>),
     /// `root.step[0]`
@@ -170,6 +214,15 @@ impl Expression {
         }
     }
 
+    /// The text of a string that is written out, in either syntax. In the JSON syntax a template is
+    /// taken as text.
+    pub fn as_text(&self) -> Option<&Arc<str>> {
+        match &self.kind {
+            ExpressionKind::JsonString(string) => Some(&string.text),
+            _ => self.as_string_literal(),
+        }
+    }
+
     /// The traversal, if the expression is one from a root name.
     pub fn as_traversal(&self) -> Option<&Arc<Traversal>> {
         match &self.kind {
@@ -185,6 +238,7 @@ impl Expression {
             ExpressionKind::ScopeTraversal(traversal) if traversal.steps.is_empty() => {
                 Some(&traversal.root)
             }
+            ExpressionKind::JsonString(string) if is_identifier(&string.text) => Some(&string.text),
             ExpressionKind::Literal(Literal::Bool(true)) => Some("true"),
             ExpressionKind::Literal(Literal::Bool(false)) => Some("false"),
             ExpressionKind::Literal(Literal::Null) => Some("null"),
@@ -219,6 +273,7 @@ impl Expression {
             | ExpressionKind::ScopeTraversal(_)
             | ExpressionKind::RelativeTraversal(_)
             | ExpressionKind::TemplateWrap(_)
+            | ExpressionKind::JsonString(_)
             | ExpressionKind::SplatItem
             | ExpressionKind::Invalid => self.span,
         })

@@ -1,6 +1,7 @@
 //! Views through their public interfaces.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod configuration;
 mod diagnostics;
 mod hooks;
 mod plans;

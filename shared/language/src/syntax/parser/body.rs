@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Parser;
 use crate::diagnostics::Diagnostic;
-use crate::syntax::ast::{Attribute, Block, Body, Label};
+use crate::syntax::ast::{Attribute, Block, Body, Label, Syntax};
 use crate::syntax::literal::{quote, unescape};
 use crate::syntax::token::{Token, TokenKind};
 
@@ -72,7 +72,13 @@ impl Parser<'_> {
         attributes.shrink_to_fit();
         blocks.shrink_to_fit();
         let end_span = self.span(last).end_point();
-        Body { attributes, blocks, span: self.span_between(start, last), end_span }
+        Body {
+            attributes,
+            blocks,
+            syntax: Syntax::Native,
+            span: self.span_between(start, last),
+            end_span,
+        }
     }
 
     fn report_bad_item(&mut self, bad: Token, end: TokenKind, start: Token) {
@@ -136,6 +142,7 @@ impl Parser<'_> {
             name_span: self.span(name),
             equals_span: self.span(equals),
             expression,
+            syntax: Syntax::Native,
             span: self.span_between(name, last),
         }
     }
@@ -206,7 +213,13 @@ impl Parser<'_> {
 
     fn empty_body(&self, place: Token) -> Body {
         let span = self.span(place);
-        Body { attributes: Vec::new(), blocks: Vec::new(), span, end_span: span }
+        Body {
+            attributes: Vec::new(),
+            blocks: Vec::new(),
+            syntax: Syntax::Native,
+            span,
+            end_span: span,
+        }
     }
 
     fn report_bad_header(&mut self, name: Token, bad: Token) {
@@ -260,7 +273,8 @@ impl Parser<'_> {
             Some(attribute) => {
                 let span = attribute.span;
                 let end_span = span.end_point();
-                Body { attributes: vec![attribute], blocks: Vec::new(), span, end_span }
+                let syntax = Syntax::Native;
+                Body { attributes: vec![attribute], blocks: Vec::new(), syntax, span, end_span }
             }
             None => self.empty_body(open),
         }

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod expressions;
+mod json_bodies;
 mod reads;
 mod references;
 mod types;

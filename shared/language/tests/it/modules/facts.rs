@@ -108,3 +108,8 @@ fn modules() {
 fn references() {
     check(include_str!("facts/references.txt"));
 }
+
+#[test]
+fn json() {
+    check(include_str!("facts/json.txt"));
+}

@@ -1,5 +1,6 @@
 mod expressions;
 mod files;
+mod json;
 mod robustness;
 mod shape;
 mod templates;

@@ -85,6 +85,7 @@ pub(super) fn shape(expression: &Expression) -> String {
         ),
         ExpressionKind::Parentheses(inner) => format!("[{}]", shape(inner)),
         ExpressionKind::Invalid => "!".into(),
+        ExpressionKind::JsonString(string) => shape(&string.template),
     }
 }
 
