@@ -17,11 +17,7 @@ use language::variables::VariableArgument;
 use runs::Workplace;
 use runs::plan::{PlanOutcome, PlanRequest};
 use std::sync::Arc;
-<<<<<<< HEAD
 use values::address::{AddressError, ResourceInstance, ResourceMode};
-use views::PlanView;
-=======
->>>>>>> json
 use views::plan_text::write_plan;
 use views::{PlanView, relevant_attributes};
 

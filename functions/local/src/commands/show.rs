@@ -12,14 +12,10 @@ use language::source::Sources;
 use records::Opening;
 use runs::{RunError, source};
 use views::plan_json::PlanDocument;
-<<<<<<< HEAD
-use views::{PlanView, ShownState, checks_json, plan_json, plan_text, state_json, state_text};
-=======
 use views::{
-    PlanView, ShownState, configuration_json, plan_json, plan_text, relevant_attributes,
-    state_json, state_text,
+    PlanView, ShownState, checks_json, configuration_json, plan_json, plan_text,
+    relevant_attributes, state_json, state_text,
 };
->>>>>>> json
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     match super::begin(invocation, environment, &super::SPEECH) {
@@ -57,17 +53,12 @@ fn plan(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
         true => {
             let variables = source.configuration.root.module.variables.values();
             let defaults = variables.filter_map(|v| Some((v.name.clone(), v.default.clone()?)));
-<<<<<<< HEAD
-            let document = PlanDocument {
-                variable_defaults: defaults.collect(),
-                checks: checks_json(&saved.plan.checks),
-=======
             let configuration =
                 configuration_json::configuration(&source.configuration, &saved.plan.schemas);
             let document = PlanDocument {
                 variable_defaults: defaults.collect(),
                 configuration: Some(configuration),
->>>>>>> json
+                checks: checks_json(&saved.plan.checks),
                 ..PlanDocument::default()
             };
             session.reporter.write(|out| plan_json::write_plan(&view, &document, out));
