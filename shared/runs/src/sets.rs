@@ -1,6 +1,6 @@
 //! The write set and the read set of a plan.
 
-use engine::changes::{Action, ResourceInstanceChange};
+use engine::changes::{Action, ActionReason, ResourceInstanceChange};
 use engine::estate::EstateReading;
 use engine::plan::Plan;
 use engine::saved_plan::SetMember;
@@ -43,6 +43,8 @@ pub(crate) fn read_set(plan: &Plan, reading: &EstateReading, write_set: &Set) ->
 
 fn changing(plan: &Plan) -> impl Iterator<Item = &ResourceInstanceChange> {
     let changes = plan.changes.resources.iter();
+    // What a check looks at decides nothing: it may be anything by then.
+    let changes = changes.filter(|c| c.reason != Some(ActionReason::ReadBecauseCheckNested));
     changes.filter(|c| c.action != Action::NoOp || c.previous_address.is_some())
 }
 

@@ -7,9 +7,11 @@ use crate::evaluation::{CheckedObject, RepetitionData, check_rules, report_unrea
 use crate::graph::Walked;
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus, StoredObject};
-use crate::object_change::{assert_object_compatible, ignore_changes, proposed_new};
+use crate::object_change::{
+    assert_object_compatible, ignore_changes, proposed_new, without_unknowns,
+};
 use crate::object_codec::{mark_by_schema, resource_schema};
-use crate::planning::{blocking, ignored_paths, read_data_source};
+use crate::planning::{blocking, ignored_paths, read_data_source, unread};
 use crate::provider_diagnostics::{failed_call, in_body};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
@@ -150,21 +152,13 @@ impl Target {
                     return false;
                 };
                 report_unread_data(context, &this.address.module, check, diagnostics);
-                context.working.set_instance(&this.address, this.schema.null());
-                return true;
+                let value = unread(&this.schema, &config);
+                context.working.set_instance(&this.address, value.clone());
+                return this.record(&read_object(value, change)).await;
             }
         };
         environment.hook(|h| h.post_read(&this.address, Ok(&value)));
-        let object = Object {
-            value: value.clone(),
-            identity: None,
-            private: Arc::default(),
-            dependencies: change.dependencies.clone(),
-            create_before_destroy: false,
-            prevent_destroy: false,
-            status: ObjectStatus::Ready,
-        };
-        if !this.record(&object).await {
+        if !this.record(&read_object(value.clone(), change)).await {
             return false;
         }
         this.walk.context.working.set_instance(&this.address, value.clone());
@@ -446,13 +440,15 @@ struct FinalPlan {
     private: Arc<[u8]>,
 }
 
-/// Null where a provider left unknowns that it should not have.
-fn without_unknowns(value: &Value) -> Value {
-    if value.is_wholly_known() {
-        return value.clone();
-    }
-    match value.is_known() {
-        false => Value::null(value.ty()).with_marks(value.marks()),
-        true => value.map_children(&mut |_, v| without_unknowns(v)),
+/// What is recorded of a data source.
+fn read_object(value: Value, change: &ResourceInstanceChange) -> Object {
+    Object {
+        value,
+        identity: None,
+        private: Arc::default(),
+        dependencies: change.dependencies.clone(),
+        create_before_destroy: false,
+        prevent_destroy: false,
+        status: ObjectStatus::Ready,
     }
 }

@@ -52,11 +52,10 @@ pub(super) fn implied(
             continue;
         }
         let Some(block) = configuration.resource(&address.config()) else { continue };
-        let fits = match (&block.repetition, &wanted) {
-            (Repetition::Count(_), InstanceKey::Int(_)) => true,
-            (Repetition::Single, InstanceKey::None) => true,
-            _ => false,
-        };
+        let fits = matches!(
+            (&block.repetition, &wanted),
+            (Repetition::Count(_), InstanceKey::Int(_)) | (Repetition::Single, InstanceKey::None)
+        );
         let resource = address.containing();
         if fits && !stated.iter().any(|statement| statement.speaks_of(&resource)) {
             found.push((address.clone(), resource.instance(wanted)));

@@ -49,6 +49,17 @@ fn unrefined(value: &Value) -> Value {
     }
 }
 
+/// Null where something is unknown.
+pub(crate) fn without_unknowns(value: &Value) -> Value {
+    if value.is_wholly_known() {
+        return value.clone();
+    }
+    match value.is_known() {
+        false => Value::null(value.ty()).with_marks(value.marks()),
+        true => value.map_children(&mut |_, v| without_unknowns(v)),
+    }
+}
+
 /// Equal but for refinements.
 fn same(a: &Value, b: &Value) -> bool {
     unrefined(a) == unrefined(b)

@@ -6,7 +6,7 @@ use super::resource::{Declared, blocking, configuration, validate_configuration}
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::evaluation::{CheckedObject, RepetitionData, check_rules, report_unread_data};
 use crate::object::{Object, ObjectStatus};
-use crate::object_change::planned_unknown;
+use crate::object_change::{planned_unknown, without_unknowns};
 use crate::object_codec::mark_by_schema;
 use crate::plan::{PlanMode, RefreshedInstance};
 use crate::provider_diagnostics::{failed_call, in_body};
@@ -86,6 +86,40 @@ fn plan_read(
     walk.outcome.change(change);
 }
 
+/// Notes what a read gave.
+fn keep_read(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    value: Value,
+    config: &Value,
+) {
+    let object = Object {
+        value,
+        identity: None,
+        private: Arc::default(),
+        dependencies: dependencies(walk, declared),
+        create_before_destroy: false,
+        prevent_destroy: false,
+        status: ObjectStatus::Ready,
+    };
+    walk.outcome.refreshed(
+        address.clone(),
+        RefreshedInstance {
+            provider: declared.provider_address.clone(),
+            configuration: Some(config.clone()),
+            current: Some(object),
+            deposed: Default::default(),
+        },
+    );
+}
+
+/// What stands for a data source that could not be read: its arguments alone.
+pub(crate) fn unread(schema: &TypedSchema, config: &Value) -> Value {
+    let planned = planned_unknown(&schema.block, &config.unmark_deep());
+    without_unknowns(&marked(schema, config, &planned))
+}
+
 fn dependencies(walk: &PlanWalk, declared: &Declared) -> Arc<[values::address::ConfigResource]> {
     walk.plan_graph.dependencies.get(&declared.resource).cloned().unwrap_or_default()
 }
@@ -127,30 +161,14 @@ async fn read_now(
             let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
             let after = marked(&declared.schema, config, &planned);
             walk.context.working.set_instance(address, after.clone());
+            keep_read(walk, declared, address, unread(&declared.schema, config), config);
             plan_read(walk, declared, address, after, ActionReason::ReadBecauseCheckNested);
             return true;
         }
     };
     hooks.hook(|h| h.post_read(address, Ok(&value)));
     walk.context.working.set_instance(address, value.clone());
-    let object = Object {
-        value: value.clone(),
-        identity: None,
-        private: Arc::default(),
-        dependencies: dependencies(walk, declared),
-        create_before_destroy: false,
-        prevent_destroy: false,
-        status: ObjectStatus::Ready,
-    };
-    walk.outcome.refreshed(
-        address.clone(),
-        RefreshedInstance {
-            provider: declared.provider_address.clone(),
-            configuration: Some(config.clone()),
-            current: Some(object),
-            deposed: Default::default(),
-        },
-    );
+    keep_read(walk, declared, address, value.clone(), config);
     if declared.block().is_some_and(|b| b.check.is_some()) {
         // What a check looks at is read again once everything is applied.
         let reason = ActionReason::ReadBecauseCheckNested;

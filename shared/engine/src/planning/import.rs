@@ -143,11 +143,11 @@ fn collect(evaluation: &mut Evaluation<'_>, at: &Expression, steps: &mut Vec<Ste
     match &at.kind {
         ExpressionKind::ScopeTraversal(traversal) => {
             steps.push(Step::Name(traversal.root.clone()));
-            traversal.steps.iter().try_for_each(|step| Some(steps.push(written(step)?)))
+            append(&traversal.steps, steps)
         }
         ExpressionKind::RelativeTraversal(relative) => {
             collect(evaluation, &relative.source, steps)?;
-            relative.steps.iter().try_for_each(|step| Some(steps.push(written(step)?)))
+            append(&relative.steps, steps)
         }
         ExpressionKind::Index(index) => {
             collect(evaluation, &index.collection, steps)?;
@@ -157,6 +157,13 @@ fn collect(evaluation: &mut Evaluation<'_>, at: &Expression, steps: &mut Vec<Ste
         }
         _ => None,
     }
+}
+
+fn append(from: &[TraversalStep], steps: &mut Vec<Step>) -> Option<()> {
+    for step in from {
+        steps.push(written(step)?);
+    }
+    Some(())
 }
 
 fn written(step: &TraversalStep) -> Option<Step> {

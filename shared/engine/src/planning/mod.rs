@@ -14,7 +14,7 @@ mod targeting;
 mod type_change;
 mod world;
 
-pub(crate) use data::read as read_data_source;
+pub(crate) use data::{read as read_data_source, unread};
 pub(crate) use graph::cycle_error;
 pub(crate) use import::without_configuration as imported_but_not_declared;
 pub use managed::ignored_paths;

@@ -1,8 +1,11 @@
 //! Objects that have another address in the configuration.
 
 use crate::harness::{TestEstate, actions};
+use engine::object::{ObjectStatus, StoredObject};
 use engine::plan::{Plan, PlanMode};
-use values::Value;
+use engine::recorder::Recorder;
+use engine::state::InstanceState;
+use std::sync::Arc;
 
 /// `new address <- old address` of every instance that moves.
 fn moves(plan: &Plan) -> Vec<String> {
@@ -291,6 +294,40 @@ async fn a_refresh_only_plan_records_moves() {
     assert_eq!(plan.drift.len(), 1);
     assert_eq!(addresses(&estate), ["terraform_data.b"]);
     assert_eq!(actions(&estate.plan(after).await), ["terraform_data.b Update"]);
-    let outputs = estate.state().outputs;
-    assert_eq!(outputs.get("none").map(|o| o.value.clone()), None::<Value>);
+}
+
+#[tokio::test]
+async fn an_object_of_another_type_is_converted_by_its_new_provider() {
+    let estate = TestEstate::new();
+    let object = StoredObject {
+        provider: "provider[\"registry.terraform.io/hashicorp/null\"]".parse().unwrap(),
+        schema_version: 0,
+        attributes: r#"{"id":"7","triggers":{"k":"v"}}"#.into(),
+        sensitive_paths: Vec::new(),
+        identity: None,
+        private: Arc::default(),
+        dependencies: Arc::default(),
+        create_before_destroy: false,
+        prevent_destroy: false,
+        status: ObjectStatus::Ready,
+    };
+    let recorded = InstanceState { current: Some(object), ..InstanceState::default() };
+    estate.records.write(&"null_resource.old".parse().unwrap(), &recorded).await.unwrap();
+    let text = r#"
+        resource "terraform_data" "new" { triggers_replace = { k = "v" } }
+        moved {
+          from = null_resource.old
+          to   = terraform_data.new
+        }
+    "#;
+    let plan = estate.plan(text).await;
+    assert_eq!(moves(&plan), ["terraform_data.new <- null_resource.old"]);
+    assert!(actions(&plan).is_empty(), "{:?}", actions(&plan));
+    estate.apply(text).await;
+    let state = estate.state();
+    assert_eq!(addresses(&estate), ["terraform_data.new"]);
+    let now = &state.instances[&"terraform_data.new".parse().unwrap()];
+    let now = now.current.as_ref().unwrap();
+    assert!(now.attributes.contains("\"7\""), "{}", now.attributes);
+    assert!(estate.plan(text).await.changes.is_empty());
 }

@@ -122,6 +122,10 @@ fn refusal(error: &RemoteStateError) -> ProviderDiagnostic {
             );
             ProviderDiagnostic::error(CONFIGURATION, detail).at(Path::attribute("config"))
         }
+        RemoteStateError::Absent { .. } => ProviderDiagnostic::error(
+            "Unable to find remote state",
+            "No stored state was found for the given workspace in the given backend.",
+        ),
         error => ProviderDiagnostic::error("Unable to read remote state", error.to_string()),
     }
 }
