@@ -1,0 +1,10 @@
+//! The main job with the real programs: `plumb`, and the test provider as a plugin.
+
+mod estate;
+mod interrupted;
+mod killed;
+mod main_job;
+mod partial_results;
+mod programs;
+mod replacement;
+mod secrets;
