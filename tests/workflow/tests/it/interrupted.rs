@@ -63,6 +63,8 @@ fn the_first_interrupt_ends_what_is_in_flight_and_begins_nothing() {
     assert!(estate.position("create", "slow", "failed").is_some());
     assert_eq!(estate.recorded(), addresses(["quick", "slow"]));
 
+    // Deletes take as long.
+    estate.drift("slow", "slow_ms", serde_json::json!(0));
     estate.configure("");
     estate.succeed(&["apply", "-auto-approve"]);
     assert!(estate.names().is_empty(), "nothing is lost: {:?}", estate.names());

@@ -50,13 +50,6 @@ resource "test_thing" "by_schema" {{
   secret = var.by_schema
 }}
 
-resource "terraform_data" "copy" {{
-  input = {{
-    secret = var.secret
-    size   = var.size
-  }}
-}}
-
 output "secret" {{
   value     = test_thing.by_variable.secret
   sensitive = true
