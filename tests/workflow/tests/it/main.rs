@@ -1,5 +1,7 @@
 //! The main job with the real programs: `plumb`, and the test provider as a plugin.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod estate;
 mod interrupted;
 mod killed;
