@@ -1,24 +1,35 @@
-//! For tests of what is left when the process dies: it ends right after one write.
+//! For tests of what is left when the process is killed. Packages are built without debug assertions, and
+//! know nothing of it.
 
+use crate::environment::ProcessEnvironment;
 use records::{DirectoryStore, RecordStore};
 use std::sync::Arc;
 
-#[cfg(feature = "fault-injection")]
-pub(crate) fn observed(store: DirectoryStore) -> Arc<dyn RecordStore> {
+/// The store; where `PLUMB_TEST_KILL_AFTER_WRITE` is a number, that write to it is the last thing that this
+/// process does.
+#[cfg(debug_assertions)]
+pub(crate) fn mortal(
+    store: DirectoryStore,
+    environment: &ProcessEnvironment,
+) -> Arc<dyn RecordStore> {
     use records::testing::{Answer, ObservedStore, Write};
-    let number = std::env::var("PLUMB_TEST_ABORT_AFTER_WRITE").ok();
-    match number.and_then(|number| number.parse::<u64>().ok()) {
-        None => Arc::new(store),
-        Some(last) => Arc::new(ObservedStore::new(store, move |write: &Write| {
-            if write.number >= last {
-                std::process::abort();
-            }
-            Answer::Deliver
-        })),
-    }
+    use rustix::process::{Signal, getpid, kill_process};
+
+    let number = environment.get("PLUMB_TEST_KILL_AFTER_WRITE");
+    let Some(last) = number.and_then(|number| number.parse::<u64>().ok()) else {
+        return Arc::new(store);
+    };
+    Arc::new(ObservedStore::new(store, move |write: &Write| {
+        if write.number < last {
+            return Answer::Deliver;
+        }
+        // As `kill -9` does it: nothing is run or flushed on the way out.
+        let _ = kill_process(getpid(), Signal::KILL);
+        Answer::Withhold
+    }))
 }
 
-#[cfg(not(feature = "fault-injection"))]
-pub(crate) fn observed(store: DirectoryStore) -> Arc<dyn RecordStore> {
+#[cfg(not(debug_assertions))]
+pub(crate) fn mortal(store: DirectoryStore, _: &ProcessEnvironment) -> Arc<dyn RecordStore> {
     Arc::new(store)
 }

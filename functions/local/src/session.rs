@@ -3,7 +3,7 @@
 use crate::WATCHDOG;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::fault_injection::observed;
+use crate::fault_injection::mortal;
 use crate::invocation::Invocation;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
@@ -114,8 +114,8 @@ impl Session {
         }
         let name = EstateName::new(WORKSPACE)
             .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()))?;
-        let estate =
-            Estate::open(observed(store), "", name, self.clock.clone(), self.random.clone());
+        let store = mortal(store, &self.environment);
+        let estate = Estate::open(store, "", name, self.clock.clone(), self.random.clone());
         Ok(Some(estate.map_err(failed)?))
     }
 

@@ -2,11 +2,13 @@
 //!
 //! Each object is a file, `TYPE/ID.json` in the folder that the provider is configured with; a test
 //! makes drift by editing it. `calls.log` in the folder lists every call, one JSON object a line.
-//! Attributes of `test_thing` make it slow, fail, or fail half way.
+//! Attributes of `test_thing` make it slow, fail, or fail half way. Where the environment has
+//! `TEST_PROVIDER_KILL_PARENT_AFTER`, whoever started the provider is killed once so many calls have ended.
 
 mod ephemeral;
 mod functions;
 mod nested;
+mod parricide;
 mod schemas;
 mod server;
 mod service;

@@ -1,5 +1,6 @@
 //! The calls of the protocol, answered from the world.
 
+use crate::parricide::Parricide;
 use crate::server::Provider;
 use crate::world::{LoggedCall, World};
 use crate::{ephemeral, functions, nested, schemas, thing};
@@ -57,11 +58,13 @@ pub(crate) struct Service {
     stop: watch::Sender<bool>,
     thing: Type,
     nested: Type,
+    parricide: Option<Parricide>,
 }
 
-impl Default for Service {
-    fn default() -> Service {
+impl Service {
+    pub(crate) fn new(parricide: Option<Parricide>) -> Service {
         Service {
+            parricide,
             world: OnceLock::new(),
             stop: watch::Sender::new(false),
             thing: thing::schema().block.implied_type(),
@@ -71,15 +74,17 @@ impl Default for Service {
 }
 
 /// A call in the log from its start to its end.
-struct Logged<'w> {
-    world: &'w World,
+struct Logged<'s> {
+    world: &'s World,
     call: LoggedCall,
+    parricide: Option<&'s Parricide>,
 }
 
 impl Logged<'_> {
     fn end(mut self, phase: &str) -> Result<(), Status> {
         self.call.phase = phase.into();
-        self.world.log(&self.call).map_err(internal)
+        self.world.log(&self.call).map_err(internal)?;
+        self.parricide.map_or(Ok(()), |p| p.consider(self.world)).map_err(internal)
     }
 }
 
@@ -153,7 +158,7 @@ impl Service {
         };
         let world = self.world()?;
         world.log(&call).map_err(internal)?;
-        Ok(Logged { world, call })
+        Ok(Logged { world, call, parricide: self.parricide.as_ref() })
     }
 
     fn name_of(object: &Value) -> Option<String> {

@@ -1,7 +1,7 @@
 //! `test_thing`: an object that does what a test asks of it.
 
 use crate::schemas::{attributes, plain};
-use crate::service::{Failure, Stop};
+use crate::service::{Failure, Stop, Stopped};
 use crate::world::World;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ pub(crate) const TYPE: &str = "test_thing";
 ///
 /// - `kind` forces replacement; `zone` is chosen by the provider where it is not set.
 /// - `token` makes creates idempotent: a second one with the same token gives the first's object.
-/// - `slow_ms` makes creates and updates take that long after the object is there.
+/// - `slow_ms` makes creates and updates take that long after the object is there; with `stubborn`
+///   also where the provider is asked to stop.
 /// - `fail_on` is `create`, `update`, `delete` or `read`: that call fails; with `partial`, a create
 ///   or update fails after the object was written, and says so.
 pub(crate) fn schema() -> Schema {
@@ -31,6 +32,7 @@ pub(crate) fn schema() -> Schema {
         ("password", Attribute { write_only: true, ..plain(Type::String).optional() }),
         ("token", plain(Type::String).optional()),
         ("slow_ms", plain(Type::Number).optional()),
+        ("stubborn", plain(Type::Bool).optional()),
         ("fail_on", plain(Type::String).optional()),
         ("partial", plain(Type::Bool).optional()),
     ]);
@@ -55,8 +57,21 @@ fn fails(object: &Value, call: &str) -> bool {
     text(object, "fail_on").as_deref() == Some(call)
 }
 
-fn is_partial(object: &Value) -> bool {
-    object.attribute("partial").and_then(|v| v.as_bool()) == Some(true)
+fn is_set(object: &Value, name: &str) -> bool {
+    object.attribute(name).and_then(|v| v.as_bool()) == Some(true)
+}
+
+/// Takes the time that the object says; whether the provider was asked to stop before.
+async fn dawdle(object: &Value, stop: &Stop) -> Result<(), Stopped> {
+    let slow = object.attribute("slow_ms").and_then(|v| v.as_number()?.to_u64());
+    let Some(slow) = slow.map(Duration::from_millis) else { return Ok(()) };
+    match is_set(object, "stubborn") {
+        true => {
+            tokio::time::sleep(slow).await;
+            Ok(())
+        }
+        false => stop.sleep(slow).await,
+    }
 }
 
 fn with(object: &Value, changes: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
@@ -97,7 +112,7 @@ pub(crate) async fn create(
     ty: &Type,
     stop: &Stop,
 ) -> Result<Value, Failure> {
-    if fails(planned, "create") && !is_partial(planned) {
+    if fails(planned, "create") && !is_set(planned, "partial") {
         return Err(Failure::nothing("The world refuses to create it"));
     }
     let object = match existing(world, planned, ty)? {
@@ -140,7 +155,7 @@ pub(crate) async fn update(
     ty: &Type,
     stop: &Stop,
 ) -> Result<Value, Failure> {
-    if fails(planned, "update") && !is_partial(planned) {
+    if fails(planned, "update") && !is_set(planned, "partial") {
         return Err(Failure::with("The world refuses to update it", prior.clone()));
     }
     let id = text(prior, "id").unwrap_or_default();
@@ -155,10 +170,7 @@ pub(crate) async fn update(
 
 /// What follows once the object is there.
 async fn settle(object: &Value, call: &str, stop: &Stop) -> Result<Value, Failure> {
-    let slow = object.attribute("slow_ms").and_then(|v| v.as_number()?.to_u64());
-    if let Some(slow) = slow
-        && stop.sleep(Duration::from_millis(slow)).await.is_err()
-    {
+    if dawdle(object, stop).await.is_err() {
         let words = format!("The {call} was stopped before the object was ready");
         return Err(Failure::with(&words, object.clone()));
     }
@@ -172,10 +184,7 @@ pub(crate) async fn delete(world: &World, prior: &Value, stop: &Stop) -> Result<
     if fails(prior, "delete") {
         return Err(Failure::with("The world refuses to delete it", prior.clone()));
     }
-    let slow = prior.attribute("slow_ms").and_then(|v| v.as_number()?.to_u64());
-    if let Some(slow) = slow
-        && stop.sleep(Duration::from_millis(slow)).await.is_err()
-    {
+    if dawdle(prior, stop).await.is_err() {
         return Err(Failure::with("The delete was stopped", prior.clone()));
     }
     Ok(world.remove(TYPE, &text(prior, "id").unwrap_or_default())?)

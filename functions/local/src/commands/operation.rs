@@ -151,20 +151,10 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         ));
     }
     let (source, warnings) = session.configuration()?;
-<<<<<<< HEAD
-    let sources = source.configuration.sources.clone();
-    let (values, found) =
-        variables::values(session, &source, operation.variables.clone(), operation.input).await?;
-=======
     let configuration = source.configuration.clone();
     let sources = configuration.sources.clone();
-    let mut terminal = Terminal;
-    let input: Option<&mut dyn Input> = match operation.input {
-        true => Some(&mut terminal),
-        false => None,
-    };
-    let (values, found) = variables::values(session, &source, operation.variables.clone(), input)?;
->>>>>>> json
+    let (values, found) =
+        variables::values(session, &source, operation.variables.clone(), operation.input).await?;
     let mut diagnostics = warnings;
     diagnostics.extend(found);
     let module = &source.configuration.root.module;

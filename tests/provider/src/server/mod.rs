@@ -10,6 +10,7 @@ mod listener;
 
 pub(crate) use generated::provider_server::Provider;
 
+use crate::parricide::Parricide;
 use crate::service::Service;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -70,7 +71,7 @@ async fn run(args: &[String]) -> io::Result<()> {
         true => Arc::new(Notify::new()),
         false => shutdown.clone(),
     };
-    let provider = ProviderServer::new(Service::default());
+    let provider = ProviderServer::new(Service::new(Parricide::from_environment()));
     let served = tonic::transport::Server::builder()
         .add_service(provider.max_decoding_message_size(256 << 20))
         .add_service(GrpcControllerServer::new(Controller(shutdown)))

@@ -1,0 +1,12 @@
+//! The main job with the real programs: `plumb`, and the test provider as a plugin.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod estate;
+mod interrupted;
+mod killed;
+mod main_job;
+mod partial_results;
+mod programs;
+mod replacement;
+mod secrets;
