@@ -43,7 +43,8 @@ pub(super) async fn run(
     environment: ProcessEnvironment,
     kind: Kind,
 ) -> u8 {
-    let known = [operation::FLAGS, &[Flag::Switch("auto-approve"), Flag::Value(waivers::FLAG)]].concat();
+    let known =
+        [operation::FLAGS, &[Flag::Switch("auto-approve"), Flag::Value(waivers::FLAG)]].concat();
     match super::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
             let result = apply(&session, &flags, kind).await;

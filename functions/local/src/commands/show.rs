@@ -59,7 +59,6 @@ fn plan(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
                 variable_defaults: defaults.collect(),
                 configuration: Some(configuration),
                 checks: checks_json(&saved.plan.checks),
-                ..PlanDocument::default()
             };
             session.reporter.write(|out| plan_json::write_plan(&view, &document, out));
         }

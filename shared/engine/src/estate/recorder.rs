@@ -159,9 +159,7 @@ impl EstateRecorder {
             // A record that is new (a data source's) has no revision to keep.
             Kind::Refresh if !slot.revision.0.is_empty() => slot.revision.0.to_string(),
             Kind::Result if unchanged => slot.revision.0.to_string(),
-            Kind::Refresh | Kind::Result | Kind::Moved(_) => {
-                hexadecimal(&*self.estate.random)
-            }
+            Kind::Refresh | Kind::Result | Kind::Moved(_) => hexadecimal(&*self.estate.random),
         };
         let carried = slot.carried.as_deref();
         Ok(InstanceBody {
