@@ -5,8 +5,6 @@
 mod approval;
 mod bad_files;
 mod exit_codes;
-#[cfg(feature = "fault-injection")]
-mod faults;
 mod initialization;
 mod lifecycle;
 mod refusals;
