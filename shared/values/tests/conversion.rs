@@ -109,6 +109,16 @@ fn common_types() {
     }
 }
 
+#[test]
+fn a_set_of_open_size_becomes_an_unknown_list_of_the_wanted_type() {
+    let element = Type::empty_object();
+    let items = vec![Value::empty_object(), Value::unknown(element.clone())];
+    let want = Type::list(Type::map(Type::String));
+    let list = convert(&Value::set(element, items), &want).unwrap();
+    assert!(!list.is_known());
+    assert_eq!(list.ty(), want);
+}
+
 proptest! {
     #[test]
     fn conforming_values_are_returned_as_they_are((ty, value) in typed(true)) {

@@ -76,7 +76,8 @@ fn known(value: &Value, want: &Type, path: &mut Steps) -> Result<Value> {
         (Kind::Set(ty, items), Type::List(e)) => {
             // How many elements there are is open while some may turn out to be the same.
             if items.len() > 1 && !value.is_wholly_known() {
-                return Ok(Value::unknown(Type::list(ty.clone())));
+                let element = super::unknown::resolve_dynamic(ty, e);
+                return Ok(Value::unknown(Type::list(element)));
             }
             sequence(items, ty, e, path, Sequence::List)
         }
