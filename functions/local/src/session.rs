@@ -23,7 +23,7 @@ use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
-use records::{DirectoryStore, Opening, StoreError};
+use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
 use runs::remote_state::StateFiles;
 use runs::source::Source;
 use runs::{Workplace, key_file};
@@ -117,6 +117,25 @@ impl Session {
         let store = mortal(store, &self.environment);
         let estate = Estate::open(store, "", name, self.clock.clone(), self.random.clone());
         Ok(Some(estate.map_err(failed)?))
+    }
+
+    /// The turn to apply to this estate. Records say nothing yet of a transaction that is at work on
+    /// them, so applies must not overlap; the lock is free the moment its process ends, however.
+    ///
+    /// # Errors
+    /// Where another process has its turn, or the store cannot be opened.
+    pub(crate) async fn turn_to_apply(&self) -> Result<ProcessLock, Failure> {
+        let failed = |error: StoreError| {
+            Diagnostic::error("Failed to open the store of records", format!("{error}."))
+        };
+        let store = DirectoryStore::open(self.directory.store(), Opening::Create).await;
+        let store = store.map_err(failed)?;
+        let name = Key::new(format!("{WORKSPACE}/apply")).map_err(failed)?;
+        let lock = store.try_process_lock(&name).await.map_err(failed)?;
+        lock.ok_or_else(|| {
+            let detail = "Another process is applying to this estate. Nothing was changed. Wait until it ends, then run this command again: a saved plan that is still sound then applies.";
+            Diagnostic::error("Another apply is under way", detail).into()
+        })
     }
 
     /// The key that authenticates plans.

@@ -13,7 +13,7 @@ use engine::saved_plan::{self, DEFAULT_EXPIRY, ENGINE_VERSION, SavedPlan};
 use engine::stages::check_snapshot;
 use engine::verdict::Verdict;
 use engine::{PlanOptions, Variables, ignored_paths};
-use language::diagnostics::Diagnostics;
+use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
         replace: options.replace.iter().map(ToString::to_string).collect(),
         skip_refresh: !options.refresh,
     };
-    let (mut plan, diagnostics) =
+    let (mut plan, mut diagnostics) =
         workplace.context().plan(configuration, variables, reading.state.clone(), options).await;
     let verdicts = check_snapshot(&workplace.estate, &reading).await;
     let module = &configuration.root.module;
@@ -78,6 +78,15 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
     for name in &ephemeral_variables {
         plan.variables.remove(name);
     }
+    diagnostics.extend(reading.strays.iter().map(|stray| {
+        Diagnostic::warning(
+            "Result kept beside its record",
+            format!(
+                "A result of run {} for {} could not be recorded in its place, since another run had changed the record: it is kept in {}. An object may exist that this plan does not show. Plans that change {} are refused when they are applied.",
+                stray.written_by.run, stray.address, stray.key, stray.address
+            ),
+        )
+    }));
     let write_set = write_set(&plan, &reading);
     let read_set = read_set(&plan, &reading, &write_set);
     let created = workplace.now();

@@ -151,6 +151,7 @@ async fn execute(
     ephemeral: Variables,
     waivers: &[Waiver],
 ) -> Result<ApplyOutcome, Failure> {
+    let _turn = session.turn_to_apply().await?;
     let request = ApplyRequest {
         plan,
         run: RunId::new(&*session.random),
