@@ -22,6 +22,9 @@ use crate::reporter::{self, Speech};
 use crate::session::Session;
 use language::diagnostics::Diagnostic;
 
+/// Threads for work that blocks.
+const BLOCKING_THREADS: usize = 16;
+
 /// Runs a command; its exit code.
 pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     let words: Vec<&str> = invocation.command.iter().map(String::as_str).collect();
@@ -31,7 +34,12 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
     if invocation.version {
         return version::run(invocation, environment);
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    // Evaluations and writes of files; more threads than this would only be started and wait.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
             reporter::to_stderr(&format!("plumb cannot start threads: {error}\n"));
