@@ -9,7 +9,7 @@ fn applies_take_turns_and_nothing_is_made_twice() {
 resource "test_thing" "slow" {
   count   = 3
   name    = "slow-${count.index}"
-  slow_ms = 4000
+  slow_ms = 15000
 }
 "#,
     );
