@@ -40,8 +40,7 @@ impl Context {
     pub async fn validate(&self, configuration: &Arc<Configuration>) -> Diagnostics {
         let _busy = self.busy.lock().await;
         let pool = self.pool();
-        let diagnostics =
-            self.supervise(&pool, self.checked(configuration, &Variables::new(), &pool)).await;
+        let diagnostics = self.supervise(&pool, self.checked(configuration, &pool)).await;
         diagnostics.unwrap_or_else(interrupted)
     }
 
@@ -58,7 +57,7 @@ impl Context {
         let pool = self.pool();
         let mode = options.mode;
         let work = async {
-            let mut diagnostics = self.checked(configuration, &variables, &pool).await;
+            let mut diagnostics = self.checked(configuration, &pool).await;
             diagnostics.extend(options.contradiction());
             diagnostics.extend(planning::removed_but_declared(configuration));
             diagnostics.extend(planning::imported_but_not_declared(configuration));
@@ -124,7 +123,6 @@ impl Context {
     async fn checked(
         &self,
         configuration: &Arc<Configuration>,
-        variables: &Variables,
         pool: &Arc<ProviderPool>,
     ) -> Diagnostics {
         let mut diagnostics = validate_references(configuration);
@@ -132,7 +130,6 @@ impl Context {
         if diagnostics.has_errors() {
             return diagnostics;
         }
-        let _ = variables;
         let context =
             self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();

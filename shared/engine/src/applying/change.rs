@@ -375,7 +375,7 @@ impl Target {
         if !state.is_wholly_known() {
             self.fail(
                 "Provider returned invalid result object after apply",
-                format!("After the apply operation, the provider still indicated an unknown value for {}. All values must be known after apply, so this is always a bug in the provider and should be reported in the provider's own repository. Terraform will still save the other known object values in the state.", self.address),
+                format!("After the apply operation, the provider still indicated an unknown value for {}. All values must be known after apply, so this is always a bug in the provider and should be reported in the provider's own repository. The other values are recorded all the same.", self.address),
             );
             state = without_unknowns(&state);
             ok = false;

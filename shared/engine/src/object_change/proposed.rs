@@ -144,8 +144,7 @@ fn collection(nesting: Nesting, shape: Shape<'_>, prior: &Value, config: &Value)
 
 fn list(shape: Shape<'_>, prior: &Value, config: &Value) -> Value {
     config.map_children(&mut |step, element| match &step {
-        PathStep::Index(i) if !prior.is_known() => {
-            let _ = i;
+        PathStep::Index(_) if !prior.is_known() => {
             shape.merge(&Value::unknown(element.ty()), element)
         }
         PathStep::Index(i) => match prior.as_slice().and_then(|p| p.get(*i)) {

@@ -251,7 +251,7 @@ impl Loader<'_> {
             ModuleSource::Local(relative) => Some(join(&caller.directory, relative)),
             ModuleSource::Registry(_) | ModuleSource::Remote(_) => {
                 let at = call.source_span.unwrap_or(call.span);
-                self.diagnostics.push(refusals::module_source(source, at));
+                self.diagnostics.push(refusals::module_source(at));
                 None
             }
         }

@@ -2,7 +2,6 @@
 
 use values::address::ResourceMode;
 
-use super::module_call::ModuleSource;
 use super::tree::Configuration;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
@@ -18,8 +17,7 @@ fn not_supported(what: &str, at: Span) -> Diagnostic {
 }
 
 /// A module that is not a local path.
-pub(super) fn module_source(source: &ModuleSource, at: Span) -> Diagnostic {
-    let _ = source;
+pub(super) fn module_source(at: Span) -> Diagnostic {
     not_supported("module sources other than local paths", at)
 }
 
