@@ -75,8 +75,7 @@ impl Context {
             let variables = variables.clone();
             let context =
                 self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
-            let (plan, found) =
-                planning::plan(context, options, previous.clone(), rehearsed).await;
+            let (plan, found) = planning::plan(context, options, previous.clone(), rehearsed).await;
             diagnostics.extend(found);
             (plan, without_repetitions(diagnostics))
         };
@@ -160,7 +159,8 @@ impl Context {
         let context =
             self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();
-        let (_, found) = planning::plan(context, options, Arc::default(), Rehearsed::default()).await;
+        let (_, found) =
+            planning::plan(context, options, Arc::default(), Rehearsed::default()).await;
         diagnostics.extend(found);
         without_repetitions(diagnostics)
     }

@@ -7,5 +7,6 @@ mod bad_files;
 mod exit_codes;
 mod initialization;
 mod lifecycle;
+mod outputs;
 mod refusals;
 mod scene;
