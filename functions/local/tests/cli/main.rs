@@ -8,5 +8,6 @@ mod exit_codes;
 mod initialization;
 mod lifecycle;
 mod outputs;
+mod project;
 mod refusals;
 mod scene;

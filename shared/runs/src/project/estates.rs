@@ -1,6 +1,6 @@
 //! Which estate a directory is.
 
-use super::{EstateSettings, Project, ProjectError, StoreSettings};
+use super::{EstateTable, Project, ProjectError, StoreTable};
 use engine::record::key::EstateName;
 use std::path::{Component, Path};
 
@@ -22,7 +22,7 @@ pub struct SelectedEstate {
     /// Its name.
     pub name: EstateName,
     /// What the file says of it; `None` where it says nothing and need not.
-    pub settings: Option<EstateSettings>,
+    pub settings: Option<EstateTable>,
 }
 
 impl Project {
@@ -72,12 +72,12 @@ impl Project {
     /// A store that no other estate can be in asks for no name.
     fn alone(&self, directory: String) -> Result<SelectedEstate, ProjectError> {
         let store = match &self.store {
-            StoreSettings::Dir(settings) if settings.path.is_none() => {
+            StoreTable::Dir(settings) if settings.path.is_none() => {
                 return Ok(SelectedEstate { name: valid(ALONE)?, settings: None });
             }
-            StoreSettings::Dir(_) => "a directory",
-            StoreSettings::S3(_) => "the bucket",
-            StoreSettings::Kubernetes(_) => "the namespace",
+            StoreTable::Dir(_) => "a directory",
+            StoreTable::S3(_) => "the bucket",
+            StoreTable::Kubernetes(_) => "the namespace",
         };
         Err(ProjectError::NoEstate { directory, store })
     }

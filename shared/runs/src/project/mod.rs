@@ -12,8 +12,8 @@ pub use duration::Seconds;
 pub use estates::{EstateSelection, SelectedEstate};
 pub use overrides::OVERRIDE_PREFIX;
 pub use settings::{
-    Approvals, ArtifactSettings, DirectorySettings, EstateSettings, KubernetesSettings, Plans,
-    Project, S3Settings, StoreSettings,
+    Approvals, ArtifactsTable, DirectoryTable, EstateTable, KubernetesTable, Plans, Project,
+    S3Table, StoreTable,
 };
 
 /// The name of the file.

@@ -11,39 +11,39 @@ use std::path::PathBuf;
 #[serde(deny_unknown_fields, default)]
 pub struct Project {
     /// Where records are.
-    pub store: StoreSettings,
+    pub store: StoreTable,
     /// Where plans, bundles and snapshots are, if not with the records.
-    pub artifacts: Option<ArtifactSettings>,
+    pub artifacts: Option<ArtifactsTable>,
     /// Saved plans.
     pub plans: Plans,
     /// Who has to agree before a plan is applied.
     pub approvals: Approvals,
     /// The estates, by name.
-    pub estates: BTreeMap<String, EstateSettings>,
+    pub estates: BTreeMap<String, EstateTable>,
 }
 
 /// Where records are: exactly one of the tables `store.dir`, `store.s3`, `store.kubernetes`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum StoreSettings {
+pub enum StoreTable {
     /// A directory.
-    Dir(DirectorySettings),
+    Dir(DirectoryTable),
     /// A bucket.
-    S3(S3Settings),
+    S3(S3Table),
     /// Secrets in a namespace.
-    Kubernetes(KubernetesSettings),
+    Kubernetes(KubernetesTable),
 }
 
-impl Default for StoreSettings {
-    fn default() -> StoreSettings {
-        StoreSettings::Dir(DirectorySettings::default())
+impl Default for StoreTable {
+    fn default() -> StoreTable {
+        StoreTable::Dir(DirectoryTable::default())
     }
 }
 
 /// A store in a directory.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct DirectorySettings {
+pub struct DirectoryTable {
     /// The directory, relative to `plumb.toml`. Where it is left out, each estate has its own, called `.plumb`, beside
     /// its configuration.
     pub path: Option<PathBuf>,
@@ -52,7 +52,7 @@ pub struct DirectorySettings {
 /// A store in a bucket of S3, or of a server that speaks its protocol.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct S3Settings {
+pub struct S3Table {
     /// The bucket.
     pub bucket: String,
     /// What all keys start with.
@@ -80,7 +80,7 @@ pub struct S3Settings {
 /// A store in Secrets of a Kubernetes namespace.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KubernetesSettings {
+pub struct KubernetesTable {
     /// The namespace, which has to exist.
     pub namespace: String,
     /// The kubeconfig file, relative to `plumb.toml`; otherwise `KUBECONFIG`, `~/.kube/config`, or the Pod's own account.
@@ -95,11 +95,11 @@ pub struct KubernetesSettings {
 /// Where plans, bundles and snapshots are: exactly one of the tables `artifacts.dir`, `artifacts.s3`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ArtifactSettings {
+pub enum ArtifactsTable {
     /// A directory.
-    Dir(DirectorySettings),
+    Dir(DirectoryTable),
     /// A bucket.
-    S3(S3Settings),
+    S3(S3Table),
 }
 
 /// Saved plans.
@@ -138,7 +138,7 @@ impl Default for Approvals {
 /// One estate.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EstateSettings {
+pub struct EstateTable {
     /// The root module's directory, relative to `plumb.toml`.
     pub directory: PathBuf,
     /// Files of values for its variables, relative to its directory.
@@ -221,7 +221,7 @@ fn named(name: &str) -> Result<(), String> {
     engine::record::key::EstateName::new(name).map(|_| ()).map_err(|error| error.to_string())
 }
 
-impl EstateSettings {
+impl EstateTable {
     fn check(&self) -> Result<(), String> {
         let outside = |path: &PathBuf| {
             path.is_absolute()

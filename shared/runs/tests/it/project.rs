@@ -1,6 +1,6 @@
 //! `plumb.toml`: what it may say, what overrides it, and which estate a directory is.
 
-use runs::project::{EstateSelection, Project, ProjectError, S3Settings, Seconds, StoreSettings};
+use runs::project::{EstateSelection, Project, ProjectError, S3Table, Seconds, StoreTable};
 use std::path::Path;
 
 const TEAM: &str = r#"
@@ -30,9 +30,9 @@ fn parse(text: &str) -> Result<Project, ProjectError> {
     Project::parse(text, [])
 }
 
-fn s3(project: &Project) -> &S3Settings {
+fn s3(project: &Project) -> &S3Table {
     match &project.store {
-        StoreSettings::S3(settings) => settings,
+        StoreTable::S3(settings) => settings,
         other => panic!("{other:?}"),
     }
 }
@@ -136,7 +136,7 @@ fn the_environment_overrides_what_is_written() {
 fn another_store_can_be_named_by_the_environment() {
     let variables = [("PLUMB__STORE__KUBERNETES__NAMESPACE", "records")];
     let project = Project::parse(TEAM, variables).unwrap();
-    assert!(matches!(project.store, StoreSettings::Kubernetes(k) if k.namespace == "records"));
+    assert!(matches!(project.store, StoreTable::Kubernetes(k) if k.namespace == "records"));
 }
 
 #[test]
