@@ -88,7 +88,6 @@ impl Report {
 
     /// What a run does: it refuses what failed or could not be read and is not waived, and else proceeds
     /// with a line for everything that did not pass and for every waiver.
-    #[must_use]
     pub fn decide(&self) -> Decision {
         let notes = self.notes();
         let refusing: Vec<_> = self.findings.iter().filter(|reported| reported.refuses()).collect();
