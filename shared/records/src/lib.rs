@@ -43,6 +43,8 @@ mod key;
 mod memory;
 mod record_store;
 mod run_cache;
+#[cfg(feature = "s3")]
+pub mod s3;
 pub mod testing;
 mod version;
 
