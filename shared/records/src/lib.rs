@@ -35,6 +35,7 @@
 
 mod artifact_store;
 pub mod conformance;
+pub mod contract;
 mod counting;
 mod directory;
 mod error;
