@@ -86,7 +86,8 @@ impl EstateLabel {
     /// [`Refusal::EstateNotALabel`] where the API server would refuse the value.
     pub(super) fn new(estate: &str) -> Result<Self, Refusal> {
         let ends = [estate.bytes().next(), estate.bytes().next_back()];
-        let well_ended = ends.iter().all(|end| end.is_some_and(|byte| byte.is_ascii_alphanumeric()));
+        let well_ended =
+            ends.iter().all(|end| end.is_some_and(|byte| byte.is_ascii_alphanumeric()));
         let inside = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         match well_ended && estate.len() <= 63 && estate.bytes().all(inside) {
             true => Ok(Self(estate.to_owned())),
