@@ -128,6 +128,18 @@ pub enum StoreError {
         /// The service's answer.
         source: Box<dyn StdError + Send + Sync>,
     },
+
+    /// What a cluster holds or allows would make records ambiguous, or lose them; nothing was written.
+    #[cfg(feature = "kubernetes")]
+    #[error(transparent)]
+    Kubernetes(Box<crate::kubernetes::Refusal>),
+}
+
+#[cfg(feature = "kubernetes")]
+impl From<crate::kubernetes::Refusal> for StoreError {
+    fn from(refusal: crate::kubernetes::Refusal) -> Self {
+        Self::Kubernetes(Box::new(refusal))
+    }
 }
 
 impl StoreError {

@@ -40,6 +40,8 @@ mod counting;
 mod directory;
 mod error;
 mod key;
+#[cfg(feature = "kubernetes")]
+pub mod kubernetes;
 mod memory;
 mod record_store;
 mod run_cache;
