@@ -8,6 +8,7 @@ mod flags;
 mod invocation;
 mod logging;
 mod plan_file;
+mod project;
 mod prompt;
 mod reporter;
 mod required_providers;

@@ -70,18 +70,13 @@ impl WorkingDirectory {
         })
     }
 
-    /// The store's directory.
+    /// The store's directory, where nothing else is configured.
     pub(crate) fn store(&self) -> PathBuf {
         self.path.join(STORE)
     }
 
     pub(crate) fn home(&self) -> Option<PathBuf> {
         self.home.clone()
-    }
-
-    /// The key that authenticates plans.
-    pub(crate) fn key_file(&self) -> PathBuf {
-        self.store().join("key")
     }
 
     fn manifest_file(&self) -> PathBuf {

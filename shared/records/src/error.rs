@@ -66,6 +66,15 @@ pub enum StoreError {
         supported: &'static str,
     },
 
+    /// What was named as a store cannot keep what a store promises, and is not used as one.
+    #[error("nothing is kept in {location}: {problem}")]
+    Unsuitable {
+        /// The place, in the store's own terms.
+        location: String,
+        /// What it cannot do, what would be lost, and what to use instead.
+        problem: String,
+    },
+
     /// A body is larger than the store can hold, and was not written.
     #[error("{key} would be {size} bytes, and the store holds at most {limit}")]
     TooLarge {

@@ -45,6 +45,8 @@ pub mod kubernetes;
 mod memory;
 mod record_store;
 mod run_cache;
+#[cfg(feature = "s3")]
+pub mod s3;
 pub mod testing;
 mod version;
 

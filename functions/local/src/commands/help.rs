@@ -77,7 +77,7 @@ fn overview() -> String {
         text.push_str(&format!("  {name:<16}{does}\n"));
     }
     text.push_str(
-        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
+        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -estate=NAME    Work on this estate, where several share a directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
     );
     text
 }

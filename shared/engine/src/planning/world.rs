@@ -2,7 +2,7 @@
 
 use super::graph;
 use super::refresh::{read_object, refresh};
-use super::{Forgotten, Outcome, PlanOptions, PlanWalk, data, named_value};
+use super::{Forgotten, Outcome, PlanOptions, PlanWalk, Rehearsed, data, named_value};
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::Moves;
@@ -41,6 +41,7 @@ pub(crate) async fn read_world(
         forgotten: Forgotten::default(),
         plan_graph,
         outcome: Outcome::default(),
+        rehearsed: Rehearsed::default(),
     });
     // What a provider's configuration refers to is as it was planned.
     let needed: Vec<_> = plan
