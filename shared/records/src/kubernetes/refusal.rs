@@ -254,6 +254,15 @@ pub enum Refusal {
     },
 }
 
+impl Refusal {
+    /// Whether the authorizer said no, as it does to an identity that is meant to read only. Whoever plans
+    /// may go on without what it was not let do; where admission says no, nobody may.
+    #[must_use]
+    pub fn is_authorizers_denial(&self) -> bool {
+        matches!(self, Self::NotAuthorized { .. })
+    }
+}
+
 /// In what a listing broke the protocol of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -369,8 +369,8 @@ impl KubernetesStore {
     ) -> Result<Version, StoreError> {
         let actual = version_of(found.as_ref());
         match (found, doubt) {
-            // Bodies are never alike: what something between here and there sent twice is ours.
-            (Some(record), _) if record.body == *body => Ok(record.version),
+            // Bodies are never alike: the one that an earlier attempt was sent with is ours.
+            (Some(record), Some(_)) if record.body == *body => Ok(record.version),
             // It may have been there, and was replaced since.
             (_, Some(cause)) => {
                 Err(StoreError::Unanswered { key: key.clone(), source: Some(cause) })
