@@ -17,6 +17,7 @@ mod signals;
 mod spill;
 mod surroundings;
 mod variables;
+mod whole_file;
 mod working_directory;
 
 use environment::ProcessEnvironment;

@@ -25,14 +25,28 @@ impl Plan {
     }
 }
 
-const NONE: Faults =
-    Faults { crashes: 0, lost_answers: 0, delayed_writes: 0, thaws: 0, refusals: 0, interferences: 0 };
-const ONE_OF_EACH: Faults = Faults { crashes: 1, lost_answers: 1, delayed_writes: 1, thaws: 1, ..NONE };
+const NONE: Faults = Faults {
+    crashes: 0,
+    lost_answers: 0,
+    delayed_writes: 0,
+    thaws: 0,
+    refusals: 0,
+    interferences: 0,
+};
+const ONE_OF_EACH: Faults =
+    Faults { crashes: 1, lost_answers: 1, delayed_writes: 1, thaws: 1, ..NONE };
 
 /// The cases that every change has to pass.
 pub fn cases() -> Vec<Case> {
     use Action::{Create, Delete, MoveFrom, MoveTo, Replace, Update, UpdateRecord};
-    let case = |name, about, existing, faults, plans| Case { name, about, plans, existing, tokens: false, faults };
+    let case = |name, about, existing, faults, plans| Case {
+        name,
+        about,
+        plans,
+        existing,
+        tokens: false,
+        faults,
+    };
     vec![
         case(
             "disjoint",
@@ -98,7 +112,10 @@ pub fn cases() -> Vec<Case> {
             "a move, and an update of its source",
             0b001,
             ONE_OF_EACH,
-            vec![plan(&[(1, MoveFrom(0), 0), (0, MoveTo(1), 0)], &[]), plan(&[(0, Update, 0)], &[])],
+            vec![
+                plan(&[(1, MoveFrom(0), 0), (0, MoveTo(1), 0)], &[]),
+                plan(&[(0, Update, 0)], &[]),
+            ],
         ),
         case(
             "move-resumed",
@@ -150,7 +167,11 @@ pub fn cases() -> Vec<Case> {
             "three transactions in a ring, each of which reads what the next changes",
             0b111,
             Faults { crashes: 1, ..NONE },
-            vec![plan(&[(0, Update, 0)], &[1]), plan(&[(1, Update, 0)], &[2]), plan(&[(2, Update, 0)], &[0])],
+            vec![
+                plan(&[(0, Update, 0)], &[1]),
+                plan(&[(1, Update, 0)], &[2]),
+                plan(&[(2, Update, 0)], &[0]),
+            ],
         ),
         case(
             "taker-dies",

@@ -43,7 +43,8 @@ struct Fingerprint(u64);
 
 impl Fingerprint {
     fn mix(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93_u128;
+        let product =
+            u128::from(self.0 ^ word ^ 0x9E37_79B9_7F4A_7C15) * 0xD6E8_FEB8_6659_FD93_u128;
         self.0 = (product as u64 ^ (product >> 64) as u64).rotate_left(23);
     }
 }
