@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::{Key, KeyFault, Version};
+use crate::{Key, KeyFault, ServiceRefusal, Version};
 
 /// Why a store did not do what it was asked.
 ///
@@ -117,6 +117,10 @@ pub enum StoreError {
         #[source]
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
+
+    /// A remote service refused for a reason that is known, with what mends it. Nothing was changed.
+    #[error(transparent)]
+    Refused(Box<ServiceRefusal>),
 
     /// A remote service refused or failed for a reason that none of the others says.
     #[error("{service} refused {operation}")]
