@@ -11,7 +11,6 @@ mod error;
 pub mod key_file;
 pub mod plan;
 pub mod remote_state;
-mod sets;
 pub mod source;
 pub mod state;
 pub mod validate;
