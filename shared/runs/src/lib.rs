@@ -14,7 +14,6 @@ pub mod kms_key;
 pub mod plan;
 pub mod project;
 pub mod remote_state;
-mod sets;
 pub mod source;
 pub mod state;
 pub mod validate;

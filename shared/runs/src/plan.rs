@@ -1,7 +1,6 @@
 //! Planning: a bundle in, a saved plan out.
 
 use crate::error::RunError;
-use crate::sets::{read_set, write_set};
 use crate::source::{RootFolder, Source};
 use crate::workplace::Workplace;
 use engine::changes::{Action, ResourceInstanceChange};
@@ -89,8 +88,9 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
             ),
         )
     }));
-    let write_set = write_set(&plan, &reading);
-    let read_set = read_set(&plan, &reading, &write_set);
+    let write_set = saved_plan::write_set(&plan, &reading);
+    let read_set = saved_plan::read_set(&plan, &reading, &write_set);
+    let key_sets = std::mem::take(&mut plan.reads.key_sets);
     let created = workplace.now();
     let saved = SavedPlan {
         id: PlanId::new(&*workplace.environment.random),
@@ -104,6 +104,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
         providers: workplace.locked.clone(),
         write_set,
         read_set,
+        key_sets,
         ignored: ignored(&plan, configuration),
         ephemeral_variables,
         options: recorded_options,
