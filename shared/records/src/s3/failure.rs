@@ -1,5 +1,8 @@
 //! Names the cause of what a service refused.
 
+use std::error::Error as StdError;
+use std::fmt;
+
 use super::answer::{Failure, Meaning};
 use super::connection::S3Connection;
 use crate::{Key, StoreError};
@@ -27,14 +30,55 @@ pub(crate) fn named(
     if failure.code.as_deref() == Some("NoSuchBucket") {
         return StoreError::RootMissing { root: format!("s3://{}", connection.bucket()) };
     }
-    match (failure.meaning, request.key) {
+    let meaning = failure.meaning;
+    let source = Box::new(Refusal::of(failure));
+    match (meaning, request.key) {
         (Meaning::Unanswered | Meaning::Throttled, Some(key)) if request.is_write => {
-            StoreError::Unanswered { key: key.clone(), source: Some(failure.source) }
+            StoreError::Unanswered { key: key.clone(), source: Some(source) }
         }
         _ => StoreError::Service {
             service: connection.location(),
             operation: request.operation.to_owned(),
-            source: failure.source,
+            source,
         },
+    }
+}
+
+/// What the service said, in its own words.
+#[derive(Debug)]
+struct Refusal {
+    said: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl Refusal {
+    fn of(failure: Failure) -> Self {
+        let status = failure.status.map(|status| format!("status {status}"));
+        let request = failure.request_id.map(|id| format!("request {id}"));
+        match failure.code.or(status) {
+            Some(code) => {
+                let parts = [Some(code), failure.message, request];
+                Self {
+                    said: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
+                    source: None,
+                }
+            }
+            None => Self {
+                said: "no answer that could be read".to_owned(),
+                source: Some(failure.source),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said)
+    }
+}
+
+impl StdError for Refusal {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as _)
     }
 }

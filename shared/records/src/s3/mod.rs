@@ -4,12 +4,26 @@
 //! |---|---|
 //! | `settings` | what is configured, and which of it is refused |
 //! | `connection` | the clients, made from settings and an SDK configuration that is handed in |
-//! | `failure` | names the cause of what a service refused |
+//! | `records`, `artifacts` | the stores |
+//! | `settling` | conditional writes whose answer may be lost |
+//! | `objects`, `listing` | the requests, each one call, and the pages of lists |
+//! | `pacing` | how many requests are under way, and when one is sent again |
+//! | `probing` | whether another server keeps its conditions |
+//! | `answer`, `failure` | what came instead of success, and the name of its cause |
 
 mod answer;
+mod artifacts;
 mod connection;
 mod failure;
+mod listing;
+mod objects;
+mod pacing;
+mod probing;
+mod records;
 mod settings;
+mod settling;
 
+pub use artifacts::S3Artifacts;
 pub use connection::S3Connection;
+pub use records::S3Store;
 pub use settings::{S3Settings, S3Timeouts};
