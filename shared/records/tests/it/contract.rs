@@ -44,7 +44,11 @@ fn with(finding: Finding) -> Vec<Finding> {
 }
 
 fn failed(setting: Setting) -> Finding {
-    Finding::failed(setting, format!("{setting} is wrong."), Remedy::command("Mend it.", "aws mend"))
+    Finding::failed(
+        setting,
+        format!("{setting} is wrong."),
+        Remedy::command("Mend it.", "aws mend"),
+    )
 }
 
 fn waive(names: &[&str]) -> Waivers {
@@ -149,7 +153,9 @@ fn a_waiver_names_a_setting_of_this_store() {
          versioning, lifecycle, public_access_block, encryption_key, tls_only, conditional_writes"
     );
     let unknown = Waivers::parse(["versioned"], &settings).unwrap_err();
-    assert!(unknown.to_string().contains("\"versioned\", which is no setting; it may name versioning"));
+    assert!(
+        unknown.to_string().contains("\"versioned\", which is no setting; it may name versioning")
+    );
     let directory = Waivers::parse(["versioning"], &[]).unwrap_err();
     assert!(directory.to_string().contains("nothing to waive"));
 }
@@ -160,7 +166,10 @@ fn a_refusal_says_what_it_protects_and_how_to_mend_it() {
     assert_eq!(one.headline(), "s3://records is refused for its versioning");
     assert_eq!(one.closing(), None);
     let text = one.to_string();
-    assert!(text.contains(Setting::Versioning.protects()) && text.contains("\n  aws mend"), "{text}");
+    assert!(
+        text.contains(Setting::Versioning.protects()) && text.contains("\n  aws mend"),
+        "{text}"
+    );
 
     let mut findings = with(failed(Setting::Versioning));
     findings.retain(|finding| finding.setting != Setting::EncryptionKey);
@@ -183,9 +192,8 @@ fn two_buckets_give_one_finding_for_each_setting() {
     findings.push(failed(Setting::PublicAccessBlock));
     findings.push(Finding::passed(Setting::Versioning, "The other bucket needs none."));
     let report = report(findings, &Waivers::none());
-    let of = |setting| {
-        &report.findings().iter().find(|f| f.finding.setting == setting).unwrap().finding
-    };
+    let of =
+        |setting| &report.findings().iter().find(|f| f.finding.setting == setting).unwrap().finding;
     assert_eq!(of(Setting::PublicAccessBlock).outcome, Outcome::Failed);
     assert_eq!(
         of(Setting::Versioning).found,

@@ -102,10 +102,8 @@ fn artifacts_have_to_expire_after_days() {
     assert!(finding.found.contains("artifacts"), "{}", finding.found);
     let narrowed = Rule { narrowed: true, ..expires_after("artifacts/", 7) };
     assert_fails(&[cover.clone(), narrowed], &prefixes, true);
-    let by_date = Rule {
-        expires: Some(Expiry::Date("2030-01-01".to_owned())),
-        ..rule("artifacts/")
-    };
+    let by_date =
+        Rule { expires: Some(Expiry::Date("2030-01-01".to_owned())), ..rule("artifacts/") };
     assert_fails(&[cover.clone(), by_date], &prefixes, true);
     // One that takes records with it is no expiry of artifacts.
     assert_fails(&[cover, expires_after("", 7)], &prefixes, false);
@@ -154,14 +152,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
         1 => (1..100i32).prop_map(|days| Some(Expiry::Days(days))),
         1 => Just(Some(Expiry::Date("2030-01-01".to_owned()))),
     ];
-    (
-        any::<bool>(),
-        any_prefix(),
-        any::<bool>(),
-        prop::option::of(0..60i32),
-        expires,
-        any::<bool>(),
-    )
+    (any::<bool>(), any_prefix(), any::<bool>(), prop::option::of(0..60i32), expires, any::<bool>())
         .prop_map(|(enabled, prefix, narrowed, noncurrent_days, expires, cleans)| Rule {
             id: prefix.clone(),
             enabled,
