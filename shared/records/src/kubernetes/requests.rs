@@ -79,7 +79,7 @@ pub(super) async fn answer<T>(
 }
 
 /// A credential command's output may hold the credentials; its end is enough.
-fn without_output(error: &AuthError) -> String {
+pub(super) fn without_output(error: &AuthError) -> String {
     match error {
         AuthError::AuthExecRun { cmd, out } => {
             format!("the credential command {cmd:?} ended with {}", out.status)
