@@ -34,6 +34,9 @@ impl Clock for SetClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_second(self.0.load(Ordering::SeqCst)).unwrap()
     }
+    fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.0.load(Ordering::SeqCst).unsigned_abs())
+    }
 }
 
 #[derive(Default)]
