@@ -28,7 +28,7 @@ use values::{Marks, Value};
 
 pub(crate) async fn visit(walk: Arc<ApplyWalk>, address: ResourceInstance) -> Walked {
     let Some(_permit) = walk.context.permit().await else { return Walked::Failed };
-    if walk.context.stop.is_stopping() {
+    if !walk.may_begin() {
         return Walked::Failed;
     }
     let Some(target) = Target::of(&walk, &address) else { return Walked::Failed };

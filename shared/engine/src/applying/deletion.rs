@@ -21,7 +21,7 @@ pub(crate) async fn visit(
     deposed: Option<DeposedKey>,
 ) -> Walked {
     let Some(_permit) = walk.context.permit().await else { return Walked::Failed };
-    if walk.context.stop.is_stopping() {
+    if !walk.may_begin() {
         return Walked::Failed;
     }
     match delete(&walk, &address, deposed.as_ref()).await {

@@ -202,7 +202,7 @@ impl TestEstate {
         assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
         let context = self.context(memory(files));
         let (applied, found) =
-            context.apply(&configuration, Arc::new(plan.clone()), self.records.clone()).await;
+            context.apply(&configuration, Arc::new(plan.clone()), self.records.clone(), None).await;
         (plan, applied, found)
     }
 
@@ -217,7 +217,7 @@ impl TestEstate {
         assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
         let context = self.context(memory(files));
         let (applied, found) =
-            context.apply(&configuration, Arc::new(plan), self.records.clone()).await;
+            context.apply(&configuration, Arc::new(plan), self.records.clone(), None).await;
         assert!(!found.has_errors(), "{found:#?}");
         applied
     }

@@ -194,7 +194,7 @@ async fn a_plan_in_memory_is_applied_without_having_been_written_down() {
     let scene = scene(CONFIGURATION);
     let plan = Box::new(scene.plan().await.saved);
     let outcome = scene.apply(PlanToApply::InMemory { plan, paused: false }, "run").await.unwrap();
-    assert!(outcome.applied.unwrap().complete);
+    assert_eq!(outcome.applied.unwrap().ending, engine::Ending::Done);
     assert_eq!(scene.keys("default/j/").await, 1);
 }
 
