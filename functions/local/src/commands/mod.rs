@@ -1,6 +1,7 @@
 //! One room for each command.
 
 mod apply;
+mod deadline;
 mod get;
 mod help;
 mod init;
