@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::fault_injection::mortal;
 use crate::invocation::Invocation;
 use crate::project::LocatedProject;
-use crate::stores::ProcessSurroundings;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
+use crate::stores::ProcessSurroundings;
 use crate::surroundings::{SystemRandom, WallClock};
 use crate::working_directory::WorkingDirectory;
 use engine::clock::Clock;
@@ -25,11 +25,11 @@ use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
 use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
-use runs::remote_state::StateFiles;
-use runs::source::Source;
 use runs::contract::ContractTerms;
 use runs::plan_key::PlanKey;
 use runs::project::StoreTable;
+use runs::remote_state::StateFiles;
+use runs::source::Source;
 use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::{Workplace, key_file};
 use std::sync::Arc;
@@ -138,13 +138,24 @@ impl Session {
         &self,
         opening: Opening,
     ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
-        let project = self.project()?;
-        let Some(stores) = self.stores(&project, opening).await? else { return Ok(None) };
+        self.estate_of(&self.project()?, opening).await
+    }
+
+    /// The estate of a project.
+    ///
+    /// # Errors
+    /// As [`Session::estate`].
+    pub(crate) async fn estate_of(
+        &self,
+        project: &LocatedProject,
+        opening: Opening,
+    ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
+        let Some(stores) = self.stores(project, opening).await? else { return Ok(None) };
         if opening == Opening::Create {
             self.directory.ignore_store();
         }
         let records = mortal(stores.records, &self.environment);
-        let (name, clock) = (project.estate.name, self.clock.clone());
+        let (name, clock) = (project.estate.name.clone(), self.clock.clone());
         let estate = Estate::open(records, "", name, clock, self.random.clone());
         let estate = estate.map_err(|error| {
             Failure::error("Failed to open the store of records", format!("{error}."))
@@ -191,13 +202,10 @@ impl Session {
         // Where a store is shared, so are its plans.
         let store = project.store_directory(self.directory.store());
         let folder = store.unwrap_or_else(|| self.directory.store());
-        if folder == self.directory.store() {
-            self.directory.ignore_store();
-        }
         let key = key_file::open(&folder.join("key"), &*self.random);
-        key.map(PlanKey::File).map_err(|error| {
-            Failure::error("Failed to open the key of plans", format!("{error}."))
-        })
+        self.directory.ignore_store();
+        key.map(PlanKey::File)
+            .map_err(|error| Failure::error("Failed to open the key of plans", format!("{error}.")))
     }
 
     /// The providers that are installed.
@@ -259,7 +267,13 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
-        Ok(Workplace { estate, contract, environment, stop: self.stop.clone(), locked: locked.collect() })
+        Ok(Workplace {
+            estate,
+            contract,
+            environment,
+            stop: self.stop.clone(),
+            locked: locked.collect(),
+        })
     }
 
     /// The configuration, with its modules installed and its providers locked.

@@ -22,8 +22,10 @@ impl StoreSurroundings for ProcessSurroundings<'_> {
 
     /// As kubectl looks for it; without any file, this is taken for a Pod.
     fn cluster(&self, context: Option<&str>) -> ClusterAccess {
-        let named = self.0.get("KUBECONFIG").and_then(|paths| paths.split(':').find(|p| !p.is_empty()));
-        let usual = || self.0.home().map(|home| home.join(".kube/config")).filter(|path| path.exists());
+        let named =
+            self.0.get("KUBECONFIG").and_then(|paths| paths.split(':').find(|p| !p.is_empty()));
+        let usual =
+            || self.0.home().map(|home| home.join(".kube/config")).filter(|path| path.exists());
         match named.map(PathBuf::from).or_else(usual) {
             Some(path) => ClusterAccess::Kubeconfig { path, context: context.map(str::to_owned) },
             None => ClusterAccess::InCluster { server: None },

@@ -1,4 +1,4 @@
-use engine::estate::EstateError;
+use engine::estate::{CopyError, EstateError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::transaction::TransactionError;
@@ -16,6 +16,9 @@ pub enum RunError {
     /// The store does not keep its contract.
     #[error(transparent)]
     Contract(#[from] ContractError),
+    /// An estate cannot be copied to another store.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// State may exist elsewhere.
     #[error(transparent)]
     ExistingState(#[from] ExistingStateError),
@@ -36,6 +39,7 @@ impl RunError {
         let summary = match self {
             RunError::Estate(_) => "Failed to read or write the records",
             RunError::Contract(_) => "The store of records is refused",
+            RunError::Copy(_) => "The records cannot be copied",
             RunError::ExistingState(_) => "State may exist elsewhere",
             RunError::SavedPlan(
                 SavedPlanError::Unwritable { .. } | SavedPlanError::Ephemeral { .. },

@@ -3,6 +3,7 @@
 //! - [`source`]: configuration from a directory or from a saved plan.
 //! - [`plan`], [`validate`], [`apply`]: the three handlers; what they work in is a [`Workplace`].
 //! - [`contract`]: what a store has to guarantee, asserted.
+//! - [`migrate_store`]: an estate on its way to another store.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
@@ -14,14 +15,15 @@ pub mod contract;
 mod error;
 pub mod key_file;
 pub mod kms_key;
+pub mod migrate_store;
 pub mod plan;
 pub mod plan_key;
 pub mod project;
 pub mod remote_state;
 pub mod source;
 pub mod state;
-pub mod validate;
 pub mod stores;
+pub mod validate;
 mod workplace;
 
 pub use error::RunError;

@@ -141,8 +141,7 @@ async fn first_reading(
     let files = RootFolder(&*workplace.environment.files);
     check_existing_state(reading.header.is_some(), &source.backend, &files, new_estate)?;
     if reading.header.is_none() {
-        let (header, found) =
-            first_contact(&workplace.estate, workplace.contract.as_ref()).await?;
+        let (header, found) = first_contact(&workplace.estate, workplace.contract.as_ref()).await?;
         noticed = found;
         if let Some(header) = &header {
             let mut state = (*reading.state).clone();

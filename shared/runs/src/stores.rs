@@ -1,13 +1,15 @@
 //! Opening the stores that `plumb.toml` names.
 
 use crate::contract::ContractTerms;
-use crate::project::{ArtifactsTable, DirectoryTable, KubernetesTable, Project, S3Table, StoreTable};
+use crate::project::{
+    ArtifactsTable, DirectoryTable, KubernetesTable, Project, S3Table, StoreTable,
+};
 use async_trait::async_trait;
 use aws_config::SdkConfig;
 use engine::record::key::{EstateKeys, EstateName};
 use records::contract::{Contracts, StoreContract, WaiverError, Waivers};
 use records::kubernetes::{Cluster, ClusterAccess, ClusterContract, ClusterError};
-use records::kubernetes::{KubernetesOptions, KubernetesStore};
+use records::kubernetes::{KubernetesOptions, KubernetesStore, UnknownManagedCluster};
 use records::s3::contract::{BucketContract, Prefixes};
 use records::s3::{S3Artifacts, S3Connection, S3Settings, S3Store};
 use records::{
@@ -44,6 +46,9 @@ pub enum StoresError {
     /// What is waived cannot be.
     #[error("{0}. It stands in plumb.toml")]
     Waiver(#[from] WaiverError),
+    /// The managed cluster is none.
+    #[error("managed_cluster in plumb.toml: {0}")]
+    ManagedCluster(#[from] UnknownManagedCluster),
     /// Kubernetes holds records alone.
     #[error(
         "plumb.toml keeps records in Kubernetes and says nothing of artifacts, which do not fit into Secrets; add a \
@@ -108,8 +113,14 @@ impl Stores {
                 let root = Key::new(EstateKeys::new("", estate)?.all().trim_end_matches('/'))?;
                 let options = KubernetesOptions::new(&*table.namespace, estate.as_str(), root);
                 waived.extend(&table.allow_insecure);
-                contracts.push(Arc::new(ClusterContract::new(&cluster, &options)));
-                Arc::new(KubernetesStore::new(&cluster, options).map_err(StoreError::from)?)
+                let store = KubernetesStore::new(&cluster, options).map_err(StoreError::from)?;
+                let store = Arc::new(store);
+                let mut contract = ClusterContract::new(store.clone());
+                if let Some(managed) = &table.managed_cluster {
+                    contract = contract.managed_as(managed.parse()?);
+                }
+                contracts.push(Arc::new(contract));
+                store
             }
         };
         let artifacts: Arc<dyn ArtifactStore> = match (&project.artifacts, &project.store) {
@@ -170,10 +181,9 @@ async fn cluster(
     surroundings: &dyn StoreSurroundings,
 ) -> Result<Cluster, ClusterError> {
     let access = match &table.kubeconfig {
-        Some(path) => ClusterAccess::Kubeconfig {
-            path: root.join(path),
-            context: table.context.clone(),
-        },
+        Some(path) => {
+            ClusterAccess::Kubeconfig { path: root.join(path), context: table.context.clone() }
+        }
         None => surroundings.cluster(table.context.as_deref()),
     };
     Cluster::connect(&access).await

@@ -108,9 +108,7 @@ impl Reading {
 
     async fn visit(self: Arc<Self>, vertex: Vertex) -> Walked {
         match vertex {
-            Vertex::Provider(address) => {
-                named_values::provider(&self.walk.context, &address).await
-            }
+            Vertex::Provider(address) => named_values::provider(&self.walk.context, &address).await,
             Vertex::Resource(resource) => self.evaluate_again(&resource).await,
             vertex => super::blocking(move || named_value(&self.walk.context, &vertex)).await,
         }

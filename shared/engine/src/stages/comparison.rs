@@ -8,9 +8,9 @@ use crate::reads::LookedAt;
 use crate::saved_plan::SavedPlan;
 use crate::verdict::{Outcome, RejectCode, Stage, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
-use values::{Path, Value};
 use values::address::ResourceInstance;
 use values::schema::Block;
+use values::{Path, Value};
 
 /// What is compared of one instance, and what its findings are called.
 pub(super) struct Subject<'a> {
@@ -50,7 +50,8 @@ impl Subject<'_> {
         actual: Option<&RefreshedInstance>,
     ) -> Vec<Verdict> {
         let Some(actual) = actual else {
-            let message = format!("{} could not be read again, so nothing is known of it", self.thing);
+            let message =
+                format!("{} could not be read again, so nothing is known of it", self.thing);
             return vec![self.finding(message, None, false)];
         };
         let values = planned.is_none_or(|planned| planned.seen == Seen::InTheWorld);

@@ -88,7 +88,13 @@ fn scene(configuration: &str) -> Scene {
         parallelism: 10,
         workspace: "default".into(),
     };
-    let workplace = Workplace { estate, environment, stop: Stop::new(), locked: BTreeMap::new() };
+    let workplace = Workplace {
+        estate,
+        contract: None,
+        environment,
+        stop: Stop::new(),
+        locked: BTreeMap::new(),
+    };
     Scene { workplace, store, clock, files, key: HmacKey::new([7; 32]) }
 }
 
