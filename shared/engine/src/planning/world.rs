@@ -22,13 +22,30 @@ pub(crate) async fn read_world(
     plan: &Plan,
     addresses: &BTreeSet<ResourceInstance>,
 ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
-    let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
-    let (plan_graph, graph) = graph::build(&context, options.mode, &[], &plan.prior);
     let providers: BTreeSet<&ProviderConfigAddress> = addresses
         .iter()
         .filter_map(|address| plan.refreshed.get(address))
         .map(|instance| &instance.provider)
         .collect();
+    let (shared, mut diagnostics) = with_providers(context, plan, providers).await;
+    let mut found = BTreeMap::new();
+    for address in addresses {
+        if let Some(instance) = read(&shared, plan, address).await {
+            found.insert(address.clone(), instance);
+        }
+    }
+    diagnostics.extend(shared.context.take_diagnostics());
+    (found, diagnostics)
+}
+
+/// Starts and configures providers with what a plan knew: values of resources come from it.
+pub(crate) async fn with_providers(
+    context: EvalContext,
+    plan: &Plan,
+    providers: BTreeSet<&ProviderConfigAddress>,
+) -> (Arc<PlanWalk>, Diagnostics) {
+    let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
+    let (plan_graph, graph) = graph::build(&context, options.mode, &[], &plan.prior);
     let wanted: Vec<_> =
         providers.iter().filter_map(|p| graph.id(&Vertex::Provider((*p).clone()))).collect();
     let keep = graph.reachable(wanted);
@@ -62,14 +79,8 @@ pub(crate) async fn read_world(
         |_| {},
     )
     .await;
-    let mut found = BTreeMap::new();
-    for address in addresses {
-        if let Some(instance) = read(&shared, plan, address).await {
-            found.insert(address.clone(), instance);
-        }
-    }
     let diagnostics = shared.context.take_diagnostics();
-    (found, diagnostics)
+    (shared, diagnostics)
 }
 
 async fn visit(shared: Arc<PlanWalk>, vertex: Vertex) -> Walked {

@@ -18,6 +18,7 @@ pub use snapshot::{check_snapshot, compare_snapshot};
 pub use upstream::check_upstream;
 
 pub(crate) use authenticity::AuthenticityProof;
+pub(crate) use resources::Subject;
 
 use crate::estate::EstateReading;
 use crate::record::key::EstateName;

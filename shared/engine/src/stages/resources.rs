@@ -49,15 +49,15 @@ impl std::str::FromStr for Waiver {
 }
 
 /// What is compared of one instance.
-struct Subject<'a> {
-    address: &'a ResourceInstance,
+pub(crate) struct Subject<'a> {
+    pub(crate) address: &'a ResourceInstance,
     /// The attributes that the plan looked at; `None` for all.
-    paths: Option<&'a [Path]>,
-    block: Option<&'a Block>,
-    ignored: &'a [Path],
+    pub(crate) paths: Option<&'a [Path]>,
+    pub(crate) block: Option<&'a Block>,
+    pub(crate) ignored: &'a [Path],
     /// Whether the plan deletes the instance's current object.
-    deletes: bool,
-    waivers: &'a [Waiver],
+    pub(crate) deletes: bool,
+    pub(crate) waivers: &'a [Waiver],
 }
 
 /// Whether the world moved under the plan.
@@ -136,7 +136,8 @@ impl Subject<'_> {
         verdicts
     }
 
-    fn objects(
+    /// Compares what the plan saw of one object with what there is now.
+    pub(crate) fn objects(
         &self,
         deposed: Option<&DeposedKey>,
         planned: Option<&Object>,
