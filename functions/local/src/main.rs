@@ -8,6 +8,7 @@ mod flags;
 mod invocation;
 mod logging;
 mod plan_file;
+mod project;
 mod prompt;
 mod reporter;
 mod required_providers;
@@ -16,6 +17,7 @@ mod signals;
 mod spill;
 mod surroundings;
 mod variables;
+mod whole_file;
 mod working_directory;
 
 use environment::ProcessEnvironment;

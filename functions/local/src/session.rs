@@ -5,6 +5,7 @@ use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::fault_injection::mortal;
 use crate::invocation::Invocation;
+use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
 use crate::surroundings::{SystemRandom, WallClock};
@@ -14,7 +15,6 @@ use engine::estate::Estate;
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
-use engine::record::key::EstateName;
 use engine::saved_plan::{HmacKey, LockedProvider};
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -42,6 +42,8 @@ pub(crate) struct Session {
     pub(crate) stop: Stop,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    /// The estate that a person named.
+    estate: Option<String>,
 }
 
 impl Session {
@@ -54,6 +56,8 @@ impl Session {
     ) -> Result<Session, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(WallClock);
         let reporter = Arc::new(Reporter::new(speech, &environment, clock.clone()));
+        let estate = invocation.estate.clone();
+        let estate = estate.or_else(|| environment.get("PLUMB_ESTATE").map(str::to_owned));
         let begin = || {
             let directory = WorkingDirectory::enter(invocation.directory.as_deref(), &environment)?;
             match environment.get("TF_WORKSPACE") {
@@ -69,6 +73,7 @@ impl Session {
                 stop: Stop::new(),
                 clock,
                 random: Arc::new(SystemRandom),
+                estate,
             }),
             Err(failure) => {
                 reporter.failure(&failure, None);
@@ -89,21 +94,37 @@ impl Session {
         Principal::from_stored(self.environment.user())
     }
 
+    /// The project that the directory belongs to.
+    ///
+    /// # Errors
+    /// Where its file cannot be used, or does not say which estate the directory is.
+    pub(crate) fn project(&self) -> Result<LocatedProject, Failure> {
+        LocatedProject::find(&self.directory.path, self.estate.as_deref(), &self.environment)
+    }
+
     /// The estate; `None` where there is no store and none is to be made.
     ///
     /// # Errors
     /// Where the store cannot be opened.
     pub(crate) async fn estate(&self, opening: Opening) -> Result<Option<Estate>, Failure> {
-        let root = self.directory.store();
+        let project = self.project()?;
+        let name = project.estate.name.clone();
         let failed = |error: StoreError| {
             Diagnostic::error("Failed to open the store of records", format!("{error}."))
+        };
+        let beside = self.directory.store();
+        let Some(root) = project.store_directory(beside.clone()) else {
+            return Err(Failure::error(
+                "Unsupported store",
+                format!("{} names a store that is not supported yet.", runs::project::FILE),
+            ));
         };
         let store = match DirectoryStore::open(&root, opening).await {
             Ok(store) => store,
             Err(StoreError::RootMissing { .. }) => return Ok(None),
             Err(error) => return Err(failed(error).into()),
         };
-        if opening == Opening::Create {
+        if opening == Opening::Create && root == beside {
             // Records hold sensitive values, and belong to nobody's version control.
             let ignore = root.join(".gitignore");
             if !ignore.exists()
@@ -112,8 +133,6 @@ impl Session {
                 tracing::warn!("{} could not be written: {error}", ignore.display());
             }
         }
-        let name = EstateName::new(WORKSPACE)
-            .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()))?;
         let store = mortal(store, &self.environment);
         let estate = Estate::open(store, "", name, self.clock.clone(), self.random.clone());
         Ok(Some(estate.map_err(failed)?))
@@ -128,9 +147,12 @@ impl Session {
         let failed = |error: StoreError| {
             Diagnostic::error("Failed to open the store of records", format!("{error}."))
         };
-        let store = DirectoryStore::open(self.directory.store(), Opening::Create).await;
+        let project = self.project()?;
+        let beside = self.directory.store();
+        let root = project.store_directory(beside.clone()).unwrap_or(beside);
+        let store = DirectoryStore::open(root, Opening::Create).await;
         let store = store.map_err(failed)?;
-        let name = Key::new(format!("{WORKSPACE}/apply")).map_err(failed)?;
+        let name = Key::new(format!("{}/apply", project.estate.name)).map_err(failed)?;
         let lock = store.try_process_lock(&name).await.map_err(failed)?;
         lock.ok_or_else(|| {
             let detail = "Another process is applying to this estate. Nothing was changed. Wait until it ends, then run this command again: a saved plan that is still sound then applies.";
@@ -143,7 +165,10 @@ impl Session {
     /// # Errors
     /// Where it cannot be read or made.
     pub(crate) fn key(&self) -> Result<HmacKey, Failure> {
-        let key = key_file::open(&self.directory.key_file(), &*self.random);
+        // Where a store is shared, so are its plans.
+        let store = self.project()?.store_directory(self.directory.store());
+        let folder = store.unwrap_or_else(|| self.directory.store());
+        let key = key_file::open(&folder.join("key"), &*self.random);
         key.map_err(|error| {
             Diagnostic::error("Failed to open the key of plans", format!("{error}.")).into()
         })

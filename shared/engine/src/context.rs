@@ -3,8 +3,8 @@
 use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
 use crate::evaluation::{EvalContext, Operation};
-use crate::plan::{Plan, RefreshedInstance};
-use crate::planning::{self, PlanOptions};
+use crate::plan::{Plan, PlanMode, RefreshedInstance};
+use crate::planning::{self, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
 use crate::recorder::Recorder;
 use crate::state::State;
@@ -67,10 +67,16 @@ impl Context {
                 let plan = Plan::empty(mode, now.as_second(), previous.clone());
                 return (plan, diagnostics);
             }
+            let mut rehearsed = Rehearsed::default();
+            if mode == PlanMode::Destroy && options.refresh && !previous.outputs.is_empty() {
+                let (variables, options) = (variables.clone(), options.clone());
+                rehearsed =
+                    self.rehearsed(configuration, variables, previous.clone(), options, now).await;
+            }
             let variables = variables.clone();
             let context =
                 self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
-            let (plan, found) = planning::plan(context, options, previous.clone()).await;
+            let (plan, found) = planning::plan(context, options, previous.clone(), rehearsed).await;
             diagnostics.extend(found);
             (plan, without_repetitions(diagnostics))
         };
@@ -144,6 +150,26 @@ impl Context {
         Arc::new(ProviderPool::new(self.environment.providers.clone()))
     }
 
+    /// The normal plan before a destroy plan, seen by nobody. Its providers are its own: none is configured
+    /// twice.
+    async fn rehearsed(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        previous: Arc<State>,
+        options: PlanOptions,
+        now: Timestamp,
+    ) -> Rehearsed {
+        let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
+        let unobserved = Context::new(environment, self.stop.clone());
+        let pool = self.pool();
+        let context =
+            unobserved.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
+        let rehearsed = planning::rehearse(context, options, previous).await;
+        pool.close().await;
+        rehearsed
+    }
+
     /// References, arguments, types, and what providers say of the configuration.
     async fn checked(
         &self,
@@ -158,7 +184,8 @@ impl Context {
         let context =
             self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();
-        let (_, found) = planning::plan(context, options, Arc::default()).await;
+        let (_, found) =
+            planning::plan(context, options, Arc::default(), Rehearsed::default()).await;
         diagnostics.extend(found);
         without_repetitions(diagnostics)
     }

@@ -22,6 +22,7 @@ mod planning;
 mod provider_diagnostics;
 mod provider_pool;
 pub mod random;
+pub mod reads;
 pub mod record;
 pub mod recorder;
 pub mod saved_plan;

@@ -183,7 +183,7 @@ fn verify(
     verdicts.extend(check_serial(saved, reading));
     verdicts.extend(check_records(saved, reading));
     verdicts.extend(check_resources(saved, world, waivers));
-    verdicts.extend(check_upstream(saved));
+    verdicts.extend(check_upstream(saved, world, waivers));
     verdicts
 }
 

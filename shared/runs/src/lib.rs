@@ -2,16 +2,18 @@
 //!
 //! - [`source`]: configuration from a directory or from a saved plan.
 //! - [`plan`], [`validate`], [`apply`]: the three handlers; what they work in is a [`Workplace`].
-//! - [`key_file`]: the key that authenticates plans where there is no key service.
+//! - [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
+//! - [`project`]: `plumb.toml`: the store and the estates.
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
 //! - [`state`]: what records say, decoded for views.
 
 pub mod apply;
 mod error;
 pub mod key_file;
+pub mod kms_key;
 pub mod plan;
+pub mod project;
 pub mod remote_state;
-mod sets;
 pub mod source;
 pub mod state;
 pub mod validate;

@@ -49,7 +49,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
         ),
         ["validate"] => "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n".to_owned(),
-        ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [FILE]\n\nShows a saved plan, or the records.\n".to_owned(),
+        ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
         ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
         words => {
@@ -77,7 +77,7 @@ fn overview() -> String {
         text.push_str(&format!("  {name:<16}{does}\n"));
     }
     text.push_str(
-        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
+        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -estate=NAME    Work on this estate, where several share a directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
     );
     text
 }

@@ -7,5 +7,7 @@ mod bad_files;
 mod exit_codes;
 mod initialization;
 mod lifecycle;
+mod outputs;
+mod project;
 mod refusals;
 mod scene;

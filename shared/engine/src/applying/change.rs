@@ -120,7 +120,7 @@ impl Target {
         let Some(config) = self.configuration().await else { return false };
         let work = match place {
             Place::ToDo { again } => {
-                if again && !self.is_as_planned(change).await {
+                if again && !self.is_as_planned().await {
                     return false;
                 }
                 self.as_planned(change, &config, None).await

@@ -4,18 +4,15 @@ use super::ApplyWalk;
 use super::answer::{Answer, STOPPED};
 use super::instance_records::{put, stored};
 use super::members::{Part, Place};
-use super::target::moved_under_the_plan;
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::graph::Walked;
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::{decode, resource_schema};
 use crate::object_read::read_object;
-use crate::planning::ignored_paths;
 use crate::provider_diagnostics::{failed_call, in_body};
 use crate::record::body::ClaimedAction;
 use crate::recorder::{Call, CallRefused};
-use crate::stages;
 use language::diagnostics::Diagnostic;
 use language::source::Span;
 use providers::{ApplyResourceRequest, Provider, TypedSchema};
@@ -160,34 +157,14 @@ impl Deletion<'_> {
                 return Subject::Nothing;
             }
         };
-        if again && self.has_moved(schema, &object, now.as_ref()) {
+        let (address, deposed) = (self.address, self.deposed);
+        if again && self.walk.has_moved(address, deposed, schema, &object, now.as_ref()) {
             return Subject::Nothing;
         }
         match now {
             Some(now) => Subject::Object(Box::new(now)),
             None => Subject::Gone,
         }
-    }
-
-    /// Whether the world is not as the plan saw it, which was reported.
-    fn has_moved(&self, schema: &TypedSchema, planned: &Object, now: Option<&Object>) -> bool {
-        let ignored = self.walk.context.configuration.resource(&self.address.config());
-        let ignored = ignored.map(|block| {
-            ignored_paths(&block.lifecycle.ignore_changes, &schema.block, &planned.value)
-        });
-        let check = stages::Subject {
-            address: self.address,
-            paths: None,
-            block: Some(&schema.block),
-            ignored: ignored.as_deref().unwrap_or_default(),
-            deletes: true,
-            waivers: &self.walk.waivers,
-        };
-        let verdicts = check.objects(self.deposed, Some(planned), now);
-        let mut rejects = verdicts.iter().filter(|verdict| verdict.is_reject()).peekable();
-        let moved = rejects.peek().is_some();
-        self.walk.context.report(rejects.map(moved_under_the_plan));
-        moved
     }
 
     async fn remove_record(&self) -> bool {

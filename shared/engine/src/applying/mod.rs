@@ -4,6 +4,7 @@ mod answer;
 mod change;
 mod commit;
 mod deletion;
+mod drift;
 mod graph;
 mod instance_records;
 mod members;

@@ -62,12 +62,14 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
     if claim.action == ClaimedAction::Create && provider_address.provider.is_builtin() {
         return Settled::Known(Box::new(not_made(recorded, claim)));
     }
-    let (shared, errors) = with_providers(context, plan, [&provider_address].into()).await;
+    let reading = with_providers(context, plan, [&provider_address].into()).await;
+    let context = &reading.walk.context;
+    let errors = context.take_diagnostics();
     let not_now = |errors: &mut dyn Iterator<Item = Diagnostic>| {
         let said: Vec<String> = errors.map(|e| format!("{}: {}", e.summary, e.detail)).collect();
         Settled::NotNow(said.join("; "))
     };
-    let pool = &shared.context.pool;
+    let pool = &context.pool;
     let provider = pool.running(&provider_address).filter(|_| !errors.has_errors());
     let schemas = pool.schema(&provider_address.provider);
     let schema = schemas
@@ -77,7 +79,7 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
         return not_now(&mut errors.into_iter());
     };
     let settling = Settling {
-        environment: &shared.context.environment,
+        environment: &context.environment,
         provider: &*provider,
         schemas,
         schema,

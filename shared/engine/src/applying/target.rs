@@ -11,8 +11,6 @@ use crate::object_codec::{decode, mark_by_configuration, resource_schema};
 use crate::object_read::read_object;
 use crate::planning::{blocking, ignored_paths};
 use crate::provider_diagnostics::{CallFailure, in_body};
-use crate::stages::Subject;
-use crate::verdict::Verdict;
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
 use language::source::Span;
@@ -244,7 +242,7 @@ impl Target {
     }
 
     /// Whether the world is still as the plan saw it; what is not was reported.
-    pub(super) async fn is_as_planned(&self, change: &ResourceInstanceChange) -> bool {
+    pub(super) async fn is_as_planned(&self) -> bool {
         let refreshed = self.walk.plan.refreshed.get(&self.address);
         let Some(planned) = refreshed.and_then(|r| r.current.as_ref()) else { return true };
         let recorded = match self.recorded().await {
@@ -260,22 +258,7 @@ impl Target {
                 return false;
             }
         };
-        let ignored = self.block().map(|block| {
-            ignored_paths(&block.lifecycle.ignore_changes, &self.schema.block, &planned.value)
-        });
-        let subject = Subject {
-            address: &self.address,
-            paths: None,
-            block: Some(&self.schema.block),
-            ignored: ignored.as_deref().unwrap_or_default(),
-            deletes: change.action.is_replace(),
-            waivers: &self.walk.waivers,
-        };
-        let verdicts = subject.objects(None, Some(planned), actual.as_ref());
-        let mut rejects = verdicts.iter().filter(|verdict| verdict.is_reject()).peekable();
-        let moved = rejects.peek().is_some();
-        self.walk.context.report(rejects.map(moved_under_the_plan));
-        !moved
+        !self.walk.has_moved(&self.address, None, &self.schema, planned, actual.as_ref())
     }
 }
 
@@ -287,18 +270,4 @@ fn really_changing(named: &[Path], prior: &Value, planned: &Value) -> Vec<Path> 
         before != after || after.is_some_and(|after| !after.is_wholly_known())
     };
     named.iter().filter(changes).cloned().collect()
-}
-
-/// One instance that somebody else has changed between two parts of an apply.
-pub(super) fn moved_under_the_plan(verdict: &Verdict) -> Diagnostic {
-    let path = verdict.path.as_deref().unwrap_or_default();
-    let address = verdict.address.clone().unwrap_or_default();
-    let mut detail = format!("{address}{path}: {}", verdict.message);
-    if let (Some(planned), Some(actual)) = (&verdict.planned, &verdict.actual) {
-        detail.push_str(&format!(" (planned {planned}, found {actual})"));
-    }
-    detail.push_str(
-        ". It was left alone, with what depends on it; everything else goes on. Run \"plumb plan\" to see what is left.",
-    );
-    Diagnostic::error("The world moved under the plan", detail).for_address(address)
 }

@@ -1,6 +1,6 @@
 use super::{Estate, EstateError, Swapped, swap};
 use crate::identifiers::{PlanId, WriteId, hexadecimal};
-use crate::record::body::{EstateBody, FORMAT, UnknownFields, decode, encode};
+use crate::record::body::{EstateBody, FORMAT, Seal, UnknownFields, decode, encode};
 use crate::state::Lineage;
 use records::Version;
 
@@ -16,6 +16,7 @@ pub struct EstateHeader {
     pub serial: u64,
     /// Transactions that have begun and not ended.
     pub under_way: Vec<PlanId>,
+    pub(crate) sealed: Option<Seal>,
     pub(crate) version: Version,
     pub(crate) unknown: UnknownFields,
 }
@@ -26,17 +27,19 @@ impl EstateHeader {
             lineage: Lineage(body.lineage.into()),
             serial: body.serial,
             under_way: body.under_way,
+            sealed: body.sealed,
             version,
             unknown: body.unknown,
         }
     }
-    fn to_body(&self, write_id: WriteId) -> EstateBody {
+    pub(super) fn to_body(&self, write_id: WriteId) -> EstateBody {
         EstateBody {
             format: FORMAT,
             write_id,
             lineage: self.lineage.0.to_string(),
             serial: self.serial,
             under_way: self.under_way.clone(),
+            sealed: self.sealed.clone(),
             unknown: self.unknown.clone(),
         }
     }
@@ -46,14 +49,29 @@ impl Estate {
     /// Lineage, serial and transactions under way; `None` before first contact. One request.
     ///
     /// # Errors
-    /// Where the store fails or the record cannot be read.
+    /// Where the store fails, the record cannot be read, or the estate is sealed.
     pub async fn read_header(&self) -> Result<Option<EstateHeader>, EstateError> {
+        let header = self.read_header_of_sealed().await?;
+        header.map(|header| self.unsealed(header)).transpose()
+    }
+
+    /// The same, also where nothing may be planned or changed.
+    pub(crate) async fn read_header_of_sealed(&self) -> Result<Option<EstateHeader>, EstateError> {
         let key = self.keys.estate()?;
         match self.store.get(&key).await? {
             None => Ok(None),
             Some(record) => {
                 let body = decode::<EstateBody>(&key, &record.body)?;
                 Ok(Some(EstateHeader::from_body(body, record.version)))
+            }
+        }
+    }
+
+    fn unsealed(&self, header: EstateHeader) -> Result<EstateHeader, EstateError> {
+        match header.sealed {
+            None => Ok(header),
+            Some(seal) => {
+                Err(EstateError::Sealed { estate: self.name.clone(), place: self.location(), seal })
             }
         }
     }
@@ -80,6 +98,7 @@ impl Estate {
                 lineage: Lineage(hexadecimal(&*self.random).into()),
                 serial: 0,
                 under_way: Vec::new(),
+                sealed: None,
                 version: Version::absent(),
                 unknown: UnknownFields::new(),
             });
@@ -97,7 +116,7 @@ impl Estate {
                 Swapped::Lost(None) => current = None,
                 Swapped::Lost(Some(record)) => {
                     let body = decode::<EstateBody>(&key, &record.body)?;
-                    current = Some(EstateHeader::from_body(body, record.version));
+                    current = Some(self.unsealed(EstateHeader::from_body(body, record.version))?);
                 }
             }
         }

@@ -64,6 +64,17 @@ pub(crate) async fn refresh(
     if !walk.options.refresh || recorded.status == ObjectStatus::Incomplete {
         return Some(Refreshed { now: Some(recorded.clone()), recorded });
     }
+    if let Some(found) = walk.rehearsed.refreshed.get(address) {
+        let now = match deposed {
+            None => found.current.clone(),
+            Some(key) => found.deposed.get(key).cloned(),
+        };
+        let (hooks, object) = (&walk.context.environment, HookObject { address, deposed });
+        hooks.hook(|h| h.pre_refresh(&object, &recorded.value));
+        let after = now.as_ref().map_or_else(|| schema.null(), |object| object.value.clone());
+        hooks.hook(|h| h.post_refresh(&object, &recorded.value, &after));
+        return Some(Refreshed { recorded, now });
+    }
     read_object(walk, declared, provider, schema, address, deposed, recorded).await
 }
 

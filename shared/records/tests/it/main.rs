@@ -4,6 +4,8 @@
 mod conformance;
 mod directory;
 mod keys;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
 mod layers;
 mod processes;
 

@@ -101,6 +101,7 @@ impl Scene {
             variables: Variables::new(),
             options: PlanOptions::default(),
             new_estate: NewEstate::NotDeclared,
+            expiry: engine::saved_plan::DEFAULT_EXPIRY,
         };
         runs::plan::plan(&self.workplace, request).await.unwrap()
     }
@@ -206,6 +207,7 @@ async fn state_elsewhere_is_refused_before_anything_is_written() {
         variables: Variables::new(),
         options: PlanOptions::default(),
         new_estate: NewEstate::NotDeclared,
+        expiry: engine::saved_plan::DEFAULT_EXPIRY,
     };
     let refused = runs::plan::plan(&scene.workplace, request).await;
     assert!(matches!(refused, Err(RunError::ExistingState(_))));
