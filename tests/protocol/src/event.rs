@@ -5,7 +5,7 @@ use crate::invocation::Answer;
 use crate::model::Model;
 use crate::rules::Invariant;
 use crate::state::{
-    FOREIGN, GONE, INVOCATIONS, Invocation, NEVER, OBJECTS, PLANS, Phase, Position, RECORDS, State, Status,
+    FOREIGN, GONE, INVOCATIONS, Invocation, NEVER, OBJECTS, PLANS, Phase, Planned, Position, RECORDS, State, Status,
 };
 
 /// One step.
@@ -42,7 +42,7 @@ impl Model {
             if !state.planned[plan].made {
                 if self.can_be_planned(state, plan) {
                     push(Event::Plan(plan as u8), &|next| {
-                        next.planned[plan] = planned_now(next);
+                        next.planned[plan] = Planned { late: true, ..planned_now(next) };
                         Ok(())
                     });
                 }

@@ -100,7 +100,7 @@ impl Model {
                 state.strays[record] |= 1 << plan;
                 state.invocations[index].stop(Status::Ended(Ending::Superseded));
             }
-            Position::Strip { member, then } => self.strip(state, index, member, then),
+            Position::Strip { member } => self.strip(state, index, member),
         }
         Ok(())
     }
@@ -216,11 +216,9 @@ impl Model {
                 let attempt = state.invocations[index].attempt;
                 let source_failed = matches!(member.action, Action::MoveTo(target) if failed & 1 << target != 0);
                 if failed & member.dependencies != 0 || source_failed {
-                    if self.without(Mutation::EndWithSkippedClaimed) {
-                        state.invocations[index].failed |= 1 << member.record;
-                        return self.advance(state, index);
-                    }
-                    self.write_off(state, index, member.record, known);
+                    // Skipped without a write: the end of the transaction ends this claim too.
+                    state.invocations[index].failed |= 1 << member.record;
+                    return self.advance(state, index);
                 } else if member.action.calls().is_empty() {
                     let plan = state.invocations[index].plan;
                     let result = after_step(self, state, plan, &member, known);
@@ -235,7 +233,7 @@ impl Model {
         }
     }
 
-    /// A member that is over without its change keeps its claim until the transaction ends, so that who resumes knows.
+    /// A member whose change failed keeps its claim until the transaction ends, so that who resumes knows.
     fn write_off(&self, state: &mut State, index: usize, key: u8, known: Record) {
         let claim = known.claim.map(|claim| Claim { state: ClaimState::Failed, ..claim });
         self.send_record(state, index, Purpose::Result, key, known, Record { claim, ..known });
@@ -329,39 +327,25 @@ impl Model {
 
     /// Ends the attempt without a change: the phase first, so that an attempt which is no longer the last strips nothing.
     pub(crate) fn give_up(&self, state: &mut State, index: usize, phase: Phase) {
-        if self.without(Mutation::StripBeforePhase) {
-            state.invocations[index].position = Position::Strip { member: 0, then: Some(phase) };
-            return;
-        }
-        self.end_as(state, index, phase);
-    }
-
-    fn end_as(&self, state: &mut State, index: usize, phase: Phase) {
         let invocation = state.invocations[index];
         let body = self.fresh_transaction(state, invocation.plan, phase, invocation.attempt);
         let expected = Body::Transaction(invocation.plan, invocation.transaction);
         self.send(state, index, Purpose::End, expected, body);
     }
 
-    fn strip(&self, state: &mut State, index: usize, member: u8, then: Option<Phase>) {
+    fn strip(&self, state: &mut State, index: usize, member: u8) {
         let Some(&member_of_plan) = self.plan(state, index).members.get(member as usize) else {
-            match then {
-                Some(phase) => self.end_as(state, index, phase),
-                None if state.invocations[index].transaction.phase == Phase::Waiting => {
-                    self.stop(state, index, Ending::Busy);
-                }
-                None => self.stop(state, index, Ending::Rejected),
-            }
-            return;
+            let waiting = state.invocations[index].transaction.phase == Phase::Waiting;
+            return self.stop(state, index, if waiting { Ending::Busy } else { Ending::Rejected });
         };
         let key = member_of_plan.record;
         let record = state.records[key as usize];
         match self.own(state, index, &record) {
             Some(claim) if claim.attempt <= state.invocations[index].attempt => {
-                let purpose = Purpose::Strip { member, then };
+                let purpose = Purpose::Strip { member };
                 self.send_record(state, index, purpose, key, record, Record { claim: None, ..record });
             }
-            _ => state.invocations[index].position = Position::Strip { member: member + 1, then },
+            _ => state.invocations[index].position = Position::Strip { member: member + 1 },
         }
     }
 
@@ -393,15 +377,9 @@ impl Model {
                 }
                 return self.advance(state, index);
             }
-            Purpose::End => match (invocation.transaction.phase, self.without(Mutation::StripBeforePhase)) {
-                (Phase::Done, _) => self.stop(state, index, Ending::Done),
-                (Phase::Waiting, true) => self.stop(state, index, Ending::Busy),
-                (_, true) => self.stop(state, index, Ending::Rejected),
-                (_, false) => invocation.position = Position::Strip { member: 0, then: None },
-            },
-            Purpose::Strip { member, then } => {
-                invocation.position = Position::Strip { member: member + 1, then };
-            }
+            Purpose::End if invocation.transaction.phase == Phase::Done => self.stop(state, index, Ending::Done),
+            Purpose::End => invocation.position = Position::Strip { member: 0 },
+            Purpose::Strip { member } => invocation.position = Position::Strip { member: member + 1 },
             Purpose::Fence | Purpose::Settle => invocation.position = Position::Step,
         }
         Ok(())
@@ -434,10 +412,12 @@ impl Model {
                 let failed = matches!(result.claim, Some(Claim { state: ClaimState::Failed, .. }));
                 let called = !self.step_member_is_record_alone(state, index);
                 if called && !failed {
-                    if self.without(Mutation::DropRefusedResult) {
+                    if !self.without(Mutation::DropRefusedResult) {
+                        state.invocations[index].position = Position::WriteStray;
+                    } else if record.object == result.object {
                         self.stop(state, index, Ending::Superseded);
                     } else {
-                        state.invocations[index].position = Position::WriteStray;
+                        return Err(Invariant::ResultLost);
                     }
                     return Ok(());
                 }
@@ -450,8 +430,8 @@ impl Model {
                     None => return self.lost(state, index),
                 }
             }
-            (Purpose::Strip { member, then }, _) => {
-                state.invocations[index].position = Position::Strip { member, then };
+            (Purpose::Strip { member }, _) => {
+                state.invocations[index].position = Position::Strip { member };
             }
             (Purpose::Fence | Purpose::Settle, _) => state.invocations[index].position = Position::Step,
             (Purpose::Decide | Purpose::End, _) | (_, Body::Transaction(..)) => {
