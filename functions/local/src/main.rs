@@ -15,8 +15,10 @@ mod required_providers;
 mod session;
 mod signals;
 mod spill;
+mod stores;
 mod surroundings;
 mod variables;
+mod whole_file;
 mod working_directory;
 
 use environment::ProcessEnvironment;

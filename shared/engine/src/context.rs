@@ -8,7 +8,7 @@ use crate::planning::{self, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
 use crate::recorder::Recorder;
 use crate::state::State;
-use crate::stop::{Stop, StopLevel};
+use crate::stop::{Deadline, Stop, StopCause, StopLevel};
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, validate_module_arguments, validate_references};
@@ -88,12 +88,14 @@ impl Context {
         }
     }
 
-    /// Applies a plan. What was done is recorded through `recorder` as it is done.
+    /// Applies a plan. What was done is recorded through `recorder` as it is done. With a deadline, what
+    /// could not be begun in time is left to another call.
     pub async fn apply(
         &self,
         configuration: &Arc<Configuration>,
         plan: Arc<Plan>,
         recorder: Arc<dyn Recorder>,
+        deadline: Option<Deadline>,
     ) -> (Applied, Diagnostics) {
         let _busy = self.busy.lock().await;
         let pool = self.pool();
@@ -101,7 +103,11 @@ impl Context {
             let context = self.planned(configuration, &plan, Operation::Apply, &pool);
             applying::apply(context, plan.clone(), recorder).await
         };
-        self.supervise(&pool, work).await.unwrap_or_else(|| (Applied::default(), interrupted()))
+        let applied = self.supervise_until(&pool, deadline, work).await;
+        applied.unwrap_or_else(|| match self.stop.cause() {
+            Some(StopCause::Deadline) => (Applied::continued(), Diagnostics::new()),
+            _ => (Applied::default(), interrupted()),
+        })
     }
 
     /// Reads instances from the world as planning did, for the comparison with what a plan rests
@@ -200,13 +206,28 @@ impl Context {
         )
     }
 
-    /// Does the work, passes a request to stop on to providers, and gives up when asked for good.
-    /// Providers are ended whatever happens.
     async fn supervise<T>(
         &self,
         pool: &Arc<ProviderPool>,
         work: impl Future<Output = T>,
     ) -> Option<T> {
+        self.supervise_until(pool, None, work).await
+    }
+
+    /// Does the work, passes a request to stop on to providers, and gives up when asked for good or
+    /// when the answer is due. Providers are ended and reaped whatever happens.
+    async fn supervise_until<T>(
+        &self,
+        pool: &Arc<ProviderPool>,
+        deadline: Option<Deadline>,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let due = async {
+            match deadline {
+                Some(deadline) => deadline.watch(&*self.environment.clock, &self.stop).await,
+                None => std::future::pending().await,
+            }
+        };
         let pass_on = async {
             self.stop.reached(StopLevel::Graceful).await;
             for hook in &self.environment.hooks {
@@ -217,7 +238,8 @@ impl Context {
         };
         let result = tokio::select! {
             result = work => Some(result),
-            () = self.stop.reached(StopLevel::Hard) => None,
+            () = self.stop.aborted() => None,
+            () = due => None,
             () = pass_on => None,
         };
         pool.close().await;

@@ -21,6 +21,7 @@ mod planning;
 mod provider_diagnostics;
 mod provider_pool;
 pub mod random;
+pub mod reads;
 pub mod record;
 pub mod recorder;
 pub mod saved_plan;
@@ -31,8 +32,8 @@ pub mod transaction;
 pub mod verdict;
 mod vertex;
 
-pub use applying::Applied;
+pub use applying::{Applied, Ending};
 pub use context::{Context, Variables};
 pub use environment::Environment;
 pub use planning::{PlanOptions, Target, ignored_paths};
-pub use stop::{Stop, StopLevel};
+pub use stop::{Deadline, Stop, StopCause, StopLevel};

@@ -13,6 +13,8 @@ use crate::object_change::{
 use crate::object_codec::{mark_by_schema, resource_schema};
 use crate::planning::{blocking, ignored_paths, read_data_source, unread};
 use crate::provider_diagnostics::{failed_call, in_body};
+use crate::record::body::ClaimedObject;
+use crate::recorder::{Call, CallRefused, Step};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
 use language::source::Span;
@@ -26,7 +28,7 @@ use values::{Marks, Value};
 
 pub(crate) async fn visit(walk: Arc<ApplyWalk>, address: ResourceInstance) -> Walked {
     let Some(_permit) = walk.context.permit().await else { return Walked::Failed };
-    if walk.context.stop.is_stopping() {
+    if !walk.may_begin() {
         return Walked::Failed;
     }
     let Some(target) = Target::of(&walk, &address) else { return Walked::Failed };
@@ -154,25 +156,25 @@ impl Target {
                 report_unread_data(context, &this.address.module, check, diagnostics);
                 let value = unread(&this.schema, &config);
                 context.working.set_instance(&this.address, value.clone());
-                return this.record(&read_object(value, change)).await;
+                return this.record(&read_object(value, change), Step::Done).await;
             }
         };
         environment.hook(|h| h.post_read(&this.address, Ok(&value)));
-        if !this.record(&read_object(value.clone(), change)).await {
+        if !this.record(&read_object(value.clone(), change), Step::Done).await {
             return false;
         }
         this.walk.context.working.set_instance(&this.address, value.clone());
         this.postconditions(value).await
     }
 
-    async fn record(&self, object: &Object) -> bool {
+    async fn record(&self, object: &Object, step: Step) -> bool {
         let Some(change) = self.change() else { return false };
         let encoded = stored(&change.provider, &self.schema, object);
         let written = match encoded {
             Ok(object) => {
                 let recorder = &*self.walk.recorder;
                 let put = |state: &mut _| put(state, None, Some(object));
-                self.walk.records.write(recorder, &self.address, put).await
+                self.walk.records.write(recorder, &self.address, step, put).await
             }
             Err(e) => Err(e),
         };
@@ -198,9 +200,14 @@ impl Target {
         let environment = &this.walk.context.environment;
         let object = HookObject { address: &this.address, deposed: None };
         environment.hook(|h| h.pre_apply(&object, action, &final_plan.prior, &final_plan.planned));
-        if let Err(e) = this.walk.recorder.begin(&this.address, None, action).await {
-            this.fail(&e.summary, e.detail);
-            return false;
+        let call = Call::new(ClaimedObject::Current, action.into());
+        match this.walk.recorder.begin(&this.address, &call).await {
+            Ok(()) => {}
+            Err(CallRefused::Unrecorded(e)) => {
+                this.fail(&e.summary, e.detail);
+                return false;
+            }
+            Err(CallRefused::NothingMore(_)) => return false,
         }
         let request = ApplyResourceRequest {
             ty: this.address.resource.ty.clone(),
@@ -311,7 +318,7 @@ impl Target {
         let written = self
             .walk
             .records
-            .write(&*self.walk.recorder, &self.address, |state| {
+            .write(&*self.walk.recorder, &self.address, Step::Between, |state| {
                 if let Some(object) = state.current.take() {
                     state.deposed.insert(key.clone(), object);
                 }
@@ -412,7 +419,12 @@ impl Target {
                 false => ObjectStatus::Ready,
             },
         };
-        ok &= self.record(&object).await;
+        let step = match (ok, change.action) {
+            (false, _) => Step::Failed,
+            (true, Action::CreateThenDelete) => Step::Between,
+            (true, _) => Step::Done,
+        };
+        ok &= self.record(&object, step).await;
         (ok, state, error)
     }
 
@@ -422,7 +434,7 @@ impl Target {
         let written = self
             .walk
             .records
-            .write(&*self.walk.recorder, &self.address, |state| {
+            .write(&*self.walk.recorder, &self.address, Step::Failed, |state| {
                 let aside: Option<StoredObject> = state.deposed.remove(key);
                 state.current = state.current.take().or(aside);
             })

@@ -8,6 +8,8 @@ use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::{decode, resource_schema};
 use crate::provider_diagnostics::{failed_call, in_body};
+use crate::record::body::ClaimedAction;
+use crate::recorder::{Call, CallRefused, Step};
 use language::diagnostics::Diagnostic;
 use providers::{ApplyResourceRequest, Provider, TypedSchema};
 use std::sync::Arc;
@@ -19,7 +21,7 @@ pub(crate) async fn visit(
     deposed: Option<DeposedKey>,
 ) -> Walked {
     let Some(_permit) = walk.context.permit().await else { return Walked::Failed };
-    if walk.context.stop.is_stopping() {
+    if !walk.may_begin() {
         return Walked::Failed;
     }
     match delete(&walk, &address, deposed.as_ref()).await {
@@ -52,7 +54,7 @@ async fn delete(
         }]);
     };
     if change.action == Action::Forget {
-        let forgotten = record(walk, address, deposed, None, &fail).await;
+        let forgotten = record(walk, address, deposed, None, Step::Done, &fail).await;
         if forgotten {
             walk.count(|s| s.forget += 1);
         }
@@ -80,9 +82,14 @@ async fn delete(
     let hook_object = HookObject { address, deposed };
     let null = schema.null();
     context.environment.hook(|h| h.pre_apply(&hook_object, Action::Delete, &object.value, &null));
-    if let Err(e) = walk.recorder.begin(address, deposed, Action::Delete).await {
-        fail(&e.summary, e.detail);
-        return false;
+    let call = Call::new(deposed.into(), ClaimedAction::Delete);
+    match walk.recorder.begin(address, &call).await {
+        Ok(()) => {}
+        Err(CallRefused::Unrecorded(e)) => {
+            fail(&e.summary, e.detail);
+            return false;
+        }
+        Err(CallRefused::NothingMore(_)) => return false,
     }
     let request = ApplyResourceRequest {
         ty: address.resource.ty.clone(),
@@ -139,7 +146,14 @@ async fn delete(
     };
     let mut ok = error.is_none();
     match kept {
-        Ok(object) => ok &= record(walk, address, deposed, object, &fail).await,
+        Ok(object) => {
+            let step = match (ok, change.action) {
+                (false, _) => Step::Failed,
+                (true, Action::DeleteThenCreate) if deposed.is_none() => Step::Between,
+                (true, _) => Step::Done,
+            };
+            ok &= record(walk, address, deposed, object, step, &fail).await;
+        }
         Err(e) => {
             fail(&e.summary, e.detail);
             ok = false;
@@ -192,10 +206,11 @@ async fn record(
     address: &ResourceInstance,
     deposed: Option<&DeposedKey>,
     object: Option<StoredObject>,
+    step: Step,
     fail: &(dyn Fn(&str, String) + Sync),
 ) -> bool {
     let put = |state: &mut _| put(state, deposed, object);
-    match walk.records.write(&*walk.recorder, address, put).await {
+    match walk.records.write(&*walk.recorder, address, step, put).await {
         Ok(()) => true,
         Err(e) => {
             fail(&e.summary, e.detail);

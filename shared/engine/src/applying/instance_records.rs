@@ -3,7 +3,7 @@
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::encode;
 use crate::plan::Plan;
-use crate::recorder::{RecordError, Recorder};
+use crate::recorder::{RecordError, Recorder, Step};
 use crate::state::InstanceState;
 use providers::TypedSchema;
 use std::collections::HashMap;
@@ -86,13 +86,14 @@ impl InstanceRecords {
         &self,
         recorder: &dyn Recorder,
         address: &ResourceInstance,
+        step: Step,
         change: impl FnOnce(&mut InstanceState),
     ) -> Result<(), RecordError> {
         let mut state = self.get(address);
         change(&mut state);
         // The truth in memory is what the world is, also where writing it fails.
         self.lock().insert(address.clone(), state.clone());
-        recorder.write(address, &state).await
+        recorder.write(address, &state, step).await
     }
 }
 

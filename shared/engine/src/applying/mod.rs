@@ -16,10 +16,12 @@ use crate::object::DeposedKey;
 use crate::plan::Plan;
 use crate::planning::{blocking, cycle_error, named_value};
 use crate::recorder::Recorder;
+use crate::stop::StopCause;
 use crate::vertex::Vertex;
 use instance_records::InstanceRecords;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use values::Value;
 use values::address::{ConfigResource, ResourceInstance};
@@ -33,8 +35,27 @@ pub struct Applied {
     pub outputs: Option<BTreeMap<Arc<str>, Value>>,
     /// What the check blocks came to.
     pub checks: CheckResults,
-    /// Whether everything was done.
-    pub complete: bool,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// How an apply ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// All that could be done was: what failed was reported, and what depends on it was left.
+    Done,
+    /// A person stopped it. What was not begun is left.
+    #[default]
+    Interrupted,
+    /// Its time was up. What was not begun, or was stopped on the way, is for another call.
+    Continue,
+}
+
+impl Applied {
+    /// Time was up before anything could be told.
+    pub(crate) fn continued() -> Applied {
+        Applied { ending: Ending::Continue, ..Applied::default() }
+    }
 }
 
 /// One apply.
@@ -52,9 +73,23 @@ pub(crate) struct ApplyWalk {
     /// Instances whose records are not where the plan wants them, since moving or importing failed.
     unmoved: BTreeSet<ResourceInstance>,
     summary: Mutex<Summary>,
+    /// Whether something was not begun, or not finished, because somebody asked to stop.
+    left: AtomicBool,
 }
 
 impl ApplyWalk {
+    /// Whether something new may begin; that it may not is remembered.
+    pub(crate) fn may_begin(&self) -> bool {
+        let stopping = self.context.stop.is_stopping();
+        if stopping {
+            self.leave();
+        }
+        !stopping
+    }
+    /// Remembers that something is left to do.
+    pub(crate) fn leave(&self) {
+        self.left.store(true, Ordering::SeqCst);
+    }
     /// The planned change of an instance's current object.
     pub(crate) fn change(&self, address: &ResourceInstance) -> Option<&ResourceInstanceChange> {
         self.change_of(address, None)
@@ -129,6 +164,7 @@ pub(crate) async fn apply(
         deposed,
         unmoved,
         summary: Mutex::new(Summary { import, ..Summary::default() }),
+        left: AtomicBool::new(false),
     });
     let cycles = graph.cycles();
     if cycles.is_empty() {
@@ -144,15 +180,23 @@ pub(crate) async fn apply(
     } else {
         walk_state.context.report(cycles.iter().map(|cycle| cycle_error(&graph, cycle)));
     }
-    let outputs = commit::commit(&walk_state).await;
+    let left = walk_state.left.load(Ordering::SeqCst);
+    let ending = match walk_state.context.stop.cause().filter(|_| left) {
+        None => Ending::Done,
+        Some(StopCause::Interrupt) => Ending::Interrupted,
+        Some(StopCause::Deadline) => Ending::Continue,
+    };
+    let outputs = match ending {
+        Ending::Continue => None,
+        Ending::Done | Ending::Interrupted => commit::commit(&walk_state, ending).await,
+    };
     let mut diagnostics = walk_state.context.take_diagnostics();
     if walk_state.plan.targeted {
         diagnostics.push(incomplete());
     }
     let summary = *walk_state.summary.lock().unwrap_or_else(PoisonError::into_inner);
-    let complete = !diagnostics.has_errors() && !walk_state.context.stop.is_stopping();
     let checks = walk_state.context.checks.take();
-    (Applied { summary, outputs, checks, complete }, diagnostics)
+    (Applied { summary, outputs, checks, ending }, diagnostics)
 }
 
 /// That more may be left to do.
@@ -166,7 +210,7 @@ fn incomplete() -> Diagnostic {
 async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
     match vertex {
         Vertex::Changed(_) | Vertex::Destroyed(..) | Vertex::Settled => Walked::Done,
-        _ if walk.context.stop.is_stopping() => Walked::Failed,
+        _ if !walk.may_begin() => Walked::Failed,
         Vertex::Change(address) | Vertex::Destroy(address, _) if walk.is_unmoved(&address) => {
             Walked::Failed
         }

@@ -4,7 +4,7 @@
 use super::instance_records::InstanceRecords;
 use crate::evaluation::EvalContext;
 use crate::plan::Plan;
-use crate::recorder::{RecordError, Recorder};
+use crate::recorder::{RecordError, Recorder, Step};
 use crate::state::InstanceState;
 use futures::stream::{self, StreamExt};
 use language::diagnostics::Diagnostic;
@@ -85,9 +85,9 @@ async fn record(
     };
     match state.current.is_none() && state.deposed.is_empty() {
         // The world has lost the object: there is nothing to move.
-        true => recorder.write(origin, &InstanceState::default()).await,
+        true => recorder.write(origin, &InstanceState::default(), Step::Done).await,
         false => {
-            recorder.write_moved(origin, now, &state).await?;
+            recorder.write_moved(origin, now, &state, Step::Between).await?;
             records.begin_with(now, state);
             Ok(())
         }
@@ -132,7 +132,7 @@ async fn record_import(
     address: &ResourceInstance,
 ) -> Result<(), RecordError> {
     let state = records.as_planned(address)?;
-    recorder.write(address, &state).await?;
+    recorder.write(address, &state, Step::Between).await?;
     records.begin_with(address, state);
     Ok(())
 }

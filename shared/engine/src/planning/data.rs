@@ -4,11 +4,13 @@ use super::PlanWalk;
 use super::refresh::report;
 use super::resource::{Declared, blocking, configuration, validate_configuration};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, RepetitionData, check_rules, report_unread_data};
+use crate::evaluation::{
+    CheckedObject, Reader, RepetitionData, check_rules_for, report_unread_data,
+};
 use crate::object::{Object, ObjectStatus};
 use crate::object_change::{planned_unknown, without_unknowns};
 use crate::object_codec::mark_by_schema;
-use crate::plan::{PlanMode, RefreshedInstance};
+use crate::plan::{PlanMode, RefreshedInstance, Seen};
 use crate::provider_diagnostics::{failed_call, in_body};
 use language::diagnostics::Diagnostic;
 use language::source::Span;
@@ -30,7 +32,8 @@ pub(crate) async fn plan(
         blocking(move || {
             let rules = &declared.block()?.lifecycle.preconditions;
             let object = CheckedObject::ResourcePrecondition;
-            if !check_rules(&walk.context, &address.module, &data, None, object, rules) {
+            let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
+            if !check_rules_for(&reader, context, &address.module, &data, None, object, rules) {
                 return None;
             }
             configuration(&walk, &declared, &address, &data)
@@ -107,6 +110,7 @@ fn keep_read(
         address.clone(),
         RefreshedInstance {
             provider: declared.provider_address.clone(),
+            seen: Seen::InTheWorld,
             configuration: Some(config.clone()),
             current: Some(object),
             deposed: Default::default(),
@@ -180,7 +184,8 @@ async fn read_now(
         let Some(block) = declared.block() else { return false };
         let rules = &block.lifecycle.postconditions;
         let object = CheckedObject::ResourcePostcondition;
-        check_rules(&walk.context, &address.module, &data, Some(&value), object, rules)
+        let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
+        check_rules_for(&reader, context, &address.module, &data, Some(&value), object, rules)
     })
     .await
 }

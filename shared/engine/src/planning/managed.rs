@@ -5,7 +5,7 @@ use super::refresh::{self, Refreshed, note_drift, refresh};
 use super::resource::{Declared, blocking, configuration, validate_configuration};
 use super::{PlanWalk, deletion, replace_triggers, type_change};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
+use crate::evaluation::{CheckedObject, Reader, RepetitionData, check_rules, check_rules_for};
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus};
 use crate::object_change::{
@@ -63,6 +63,7 @@ pub(crate) async fn plan(
             address.clone(),
             RefreshedInstance {
                 provider: declared.provider_address.clone(),
+                seen: walk.seen(),
                 configuration: None,
                 current: now.clone(),
                 deposed,
@@ -87,6 +88,7 @@ pub(crate) async fn plan(
         Action::NoOp => now.map_or(after, |object| object.value),
         _ => after,
     };
+    let changes = change.action != Action::NoOp || change.previous_address.is_some();
     walk.outcome.change(change);
     let (walk, declared, address, data) =
         (walk.clone(), declared.clone(), address.clone(), data.clone());
@@ -94,7 +96,13 @@ pub(crate) async fn plan(
         let Some(block) = declared.block() else { return false };
         let rules = &block.lifecycle.postconditions;
         let object = CheckedObject::ResourcePostcondition;
-        check_rules(&walk.context, &address.module, &data, Some(&kept), object, rules)
+        let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
+        if !changes {
+            // Nothing rests on what led to no change.
+            context.logs.forget(&reader);
+            return check_rules(context, &address.module, &data, Some(&kept), object, rules);
+        }
+        check_rules_for(&reader, context, &address.module, &data, Some(&kept), object, rules)
     })
     .await
 }
@@ -113,7 +121,8 @@ async fn plan_change(
             let block = declared.block()?;
             let rules = &block.lifecycle.preconditions;
             let object = CheckedObject::ResourcePrecondition;
-            if !check_rules(&walk.context, &address.module, &data, None, object, rules) {
+            let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
+            if !check_rules_for(&reader, context, &address.module, &data, None, object, rules) {
                 return None;
             }
             configuration(&walk, &declared, &address, &data)

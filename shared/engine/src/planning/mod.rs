@@ -6,6 +6,7 @@ mod graph;
 mod import;
 mod managed;
 mod outcome;
+mod read_set;
 mod refresh;
 mod removal;
 mod replace_triggers;
@@ -26,12 +27,14 @@ use crate::changes::{Action, Changes, OutputChange};
 use crate::evaluation::{EvalContext, Named, Operation, check, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::{Moves, moved_state};
-use crate::plan::{Plan, PlanMode, RefreshedInstance, Schemas};
+use crate::plan::{Plan, PlanMode, RefreshedInstance, Schemas, Seen};
+use crate::reads::Reads;
 use crate::state::State;
 use crate::vertex::Vertex;
 use graph::PlanGraph;
 use language::diagnostics::{Diagnostic, Diagnostics};
 pub(crate) use outcome::Outcome;
+pub(crate) use read_set::is_change;
 pub(crate) use removal::Forgotten;
 pub(crate) use removal::still_declared as removed_but_declared;
 use std::collections::BTreeMap;
@@ -180,6 +183,10 @@ pub(crate) async fn plan(
     if !errored {
         diagnostics.extend(removal::warning(&found.changes));
     }
+    let reads = match errored {
+        true => Reads::default(),
+        false => read_set::reads(&walk_state, &found.changes),
+    };
     let plan = Plan {
         mode,
         timestamp: started.as_second(),
@@ -188,6 +195,7 @@ pub(crate) async fn plan(
         drift: found.drift,
         imports: found.imports,
         checks: context.checks.take(),
+        reads,
         previous,
         targeted,
         moves: walk_state.moves.instances.clone(),
@@ -310,6 +318,14 @@ impl PlanWalk {
     /// The address under which an instance is recorded, where that is another one.
     pub(crate) fn origin(&self, address: &ResourceInstance) -> Option<ResourceInstance> {
         self.moves.origin(address).cloned()
+    }
+
+    /// Where objects come from that this walk has refreshed.
+    pub(crate) fn seen(&self) -> Seen {
+        match self.options.refresh {
+            true => Seen::InTheWorld,
+            false => Seen::Recorded,
+        }
     }
 
     pub(crate) fn validating(&self) -> bool {

@@ -1,5 +1,6 @@
 //! What is looked at, and what was found.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -229,6 +230,15 @@ impl Remedy {
         Self::advice(advice).and(command)
     }
 
+    /// Both, one after the other.
+    fn and_also(mut self, other: Self) -> Self {
+        if self.advice != other.advice {
+            self.advice = format!("{} {}", self.advice, other.advice);
+        }
+        self.commands.extend(other.commands);
+        self
+    }
+
     /// With one command more.
     #[must_use]
     pub fn and(mut self, command: impl Into<String>) -> Self {
@@ -305,6 +315,24 @@ impl Finding {
     pub fn with_remedy(mut self, remedy: Remedy) -> Self {
         self.remedy = Some(remedy);
         self
+    }
+
+    /// The graver of two findings on one setting; where both are alike, one that says both.
+    pub(super) fn or_graver(self, other: Self) -> Self {
+        let gravity = |finding: &Self| (finding.outcome, !finding.waivable);
+        match gravity(&self).cmp(&gravity(&other)) {
+            Ordering::Less => other,
+            Ordering::Greater => self,
+            Ordering::Equal if self == other => self,
+            Ordering::Equal => Self {
+                found: format!("{} {}", self.found, other.found),
+                remedy: match (self.remedy, other.remedy) {
+                    (Some(one), Some(two)) => Some(one.and_also(two)),
+                    (one, two) => one.or(two),
+                },
+                ..other
+            },
+        }
     }
 
     fn of(setting: Setting, outcome: Outcome, found: impl Into<String>) -> Self {

@@ -34,8 +34,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Orders the findings; a setting without a finding has failed. Of two findings on one setting the
-    /// graver stays.
+    /// Orders the findings; a setting without a finding has failed. Of two findings on one setting, as where
+    /// records and artifacts are in two buckets, the graver stays, and of two alike both.
     #[must_use]
     pub fn new(
         location: String,
@@ -50,8 +50,10 @@ impl Report {
             .into_iter()
             .map(|setting| {
                 let of_setting = findings.iter().filter(|finding| finding.setting == setting);
-                let gravest = of_setting.max_by_key(|finding| (finding.outcome, !finding.waivable));
-                let finding = gravest.cloned().unwrap_or_else(|| Finding::unfilled(setting));
+                let finding = of_setting
+                    .cloned()
+                    .reduce(Finding::or_graver)
+                    .unwrap_or_else(|| Finding::unfilled(setting));
                 let waived = waivers.covers(setting)
                     && finding.waivable
                     && finding.outcome >= Outcome::Unreadable;
