@@ -24,6 +24,13 @@ pub(crate) struct Failure {
     pub(crate) source: Box<dyn StdError + Send + Sync>,
 }
 
+impl Failure {
+    /// Whether the service's code is this one.
+    pub(crate) fn says(&self, code: &str) -> bool {
+        self.code.as_deref() == Some(code)
+    }
+}
+
 /// What a failure means for whoever sent the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {

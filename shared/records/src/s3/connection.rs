@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
@@ -9,6 +10,7 @@ use aws_config::timeout::TimeoutConfig;
 use aws_sdk_s3::config::{Region, RequestChecksumCalculation, ResponseChecksumValidation};
 use tokio::sync::OnceCell;
 
+use super::failure;
 use super::pacing::Pace;
 use super::settings::S3Settings;
 use crate::StoreError;
@@ -31,6 +33,7 @@ struct Inner {
     s3: aws_sdk_s3::Client,
     kms: aws_sdk_kms::Client,
     sts: aws_sdk_sts::Client,
+    owner_passed: AtomicBool,
 }
 
 /// Without credentials.
@@ -46,7 +49,7 @@ impl S3Connection {
     /// # Errors
     ///
     /// [`StoreError::Unsuitable`] when the settings name something that records cannot be kept in, such as a
-    /// multi-region access point, or say nothing of a region where one is needed.
+    /// multi-region access point, and [`StoreError::Refused`] when no region is known where one is needed.
     pub fn new(settings: S3Settings, sdk: &SdkConfig) -> Result<Self, StoreError> {
         let settings = settings.checked()?;
         let endpoint =
@@ -56,13 +59,7 @@ impl S3Connection {
             (Some(region), _) => region,
             // Other servers have one region, whatever it is called.
             (None, Some(_)) => "us-east-1".to_owned(),
-            (None, None) => {
-                return Err(StoreError::Unsuitable {
-                    location: settings.location(),
-                    problem: "no region is known; set the bucket's region, or AWS_REGION"
-                        .to_owned(),
-                });
-            }
+            (None, None) => return Err(failure::no_region(&settings)),
         };
         // Retries are this crate's own: between two attempts at a conditional write it has to look whether
         // the first was done, and a throttled answer has to slow down the other requests too.
@@ -100,6 +97,7 @@ impl S3Connection {
             s3: aws_sdk_s3::Client::from_conf(s3.build()),
             kms: aws_sdk_kms::Client::from_conf(kms.build()),
             sts: aws_sdk_sts::Client::from_conf(sts.build()),
+            owner_passed: AtomicBool::new(false),
         };
         Ok(Self { settings: Arc::new(settings), honesty: Arc::default(), inner: Arc::new(inner) })
     }
@@ -154,6 +152,22 @@ impl S3Connection {
     #[must_use]
     pub fn expected_bucket_owner(&self) -> Option<String> {
         self.settings.expected_bucket_owner.clone()
+    }
+
+    /// The region that requests are sent to.
+    #[must_use]
+    pub fn region(&self) -> Option<String> {
+        self.inner.s3.config().region().map(ToString::to_string)
+    }
+
+    /// Whether the service has accepted a request that named the pinned owner, so that the owner is right.
+    pub(crate) fn owner_has_passed(&self) -> bool {
+        self.inner.owner_passed.load(Ordering::Relaxed)
+    }
+
+    /// The service has accepted a request that named the pinned owner.
+    pub(crate) fn owner_passes(&self) {
+        self.inner.owner_passed.store(true, Ordering::Relaxed);
     }
 
     /// The client of S3. It does not retry by itself.

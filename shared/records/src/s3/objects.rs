@@ -137,7 +137,7 @@ impl Objects {
         }
         let sent = request.customize().config_override(self.time_for(body.len())).send().await;
         let result = sent.map_err(Failure::from).and_then(|output| version_of(output.e_tag()));
-        tell(turn, &result);
+        self.tell(turn, &result);
         result
     }
 
@@ -159,7 +159,7 @@ impl Objects {
             .send()
             .await;
         let result = sent.map(drop).map_err(Failure::from);
-        tell(turn, &result);
+        self.tell(turn, &result);
         result
     }
 
@@ -209,7 +209,7 @@ impl Objects {
         loop {
             let turn = self.connection.pace().turn().await;
             let result = attempt().await;
-            tell(turn, &result);
+            self.tell(turn, &result);
             let failure = match result {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -217,6 +217,20 @@ impl Objects {
             match retries.after(failure.meaning) {
                 Some(wait) => tokio::time::sleep(wait).await,
                 None => return Err(failure),
+            }
+        }
+    }
+
+    /// What an answer says of the pace, and of the pinned owner.
+    fn tell<T>(&self, turn: super::pacing::Turn<'_>, result: &Result<T, Failure>) {
+        match result.as_ref().map_err(|failure| failure.meaning) {
+            Err(Meaning::Throttled) => turn.throttled(),
+            Err(meaning) if meaning.leaves_doubt() => drop(turn),
+            Err(Meaning::Refused | Meaning::NotSent) => turn.answered(),
+            // The bucket was looked into, so its owner is the one that is pinned.
+            _ => {
+                self.connection.owner_passes();
+                turn.answered();
             }
         }
     }
@@ -239,14 +253,6 @@ impl Objects {
         let timeouts =
             TimeoutConfig::builder().connect_timeout(timeouts.connect).read_timeout(answer).build();
         Config::builder().timeout_config(timeouts)
-    }
-}
-
-fn tell<T>(turn: super::pacing::Turn<'_>, result: &Result<T, Failure>) {
-    match result {
-        Err(failure) if failure.meaning == Meaning::Throttled => turn.throttled(),
-        Err(failure) if failure.meaning.leaves_doubt() => drop(turn),
-        _ => turn.answered(),
     }
 }
 
