@@ -8,6 +8,7 @@ use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
+use crate::stores::ProcessSurroundings;
 use crate::surroundings::{SystemRandom, WallClock};
 use crate::working_directory::WorkingDirectory;
 use engine::clock::Clock;
@@ -15,7 +16,7 @@ use engine::estate::Estate;
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
-use engine::saved_plan::{HmacKey, LockedProvider};
+use engine::saved_plan::LockedProvider;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use providers::builtin::BuiltinProvider;
@@ -24,8 +25,12 @@ use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
 use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
+use runs::contract::ContractTerms;
+use runs::plan_key::PlanKey;
+use runs::project::StoreTable;
 use runs::remote_state::StateFiles;
 use runs::source::Source;
+use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::{Workplace, key_file};
 use std::sync::Arc;
 
@@ -102,40 +107,60 @@ impl Session {
         LocatedProject::find(&self.directory.path, self.estate.as_deref(), &self.environment)
     }
 
-    /// The estate; `None` where there is no store and none is to be made.
+    /// The stores of an estate; `None` where there are none and none are to be made.
+    ///
+    /// # Errors
+    /// Where they cannot be opened.
+    async fn stores(
+        &self,
+        project: &LocatedProject,
+        opening: Opening,
+    ) -> Result<Option<Stores>, Failure> {
+        let beside = self.directory.store();
+        let places = Places { root: &project.root, beside: &beside };
+        let (table, name) = (&project.project, &project.estate.name);
+        let surroundings = ProcessSurroundings(&self.environment);
+        match Stores::open(table, name, places, opening, &surroundings).await {
+            Ok(stores) => Ok(Some(stores)),
+            Err(StoresError::Store(StoreError::RootMissing { .. })) => Ok(None),
+            Err(error) => {
+                let summary = "Failed to open the store of records";
+                Err(Failure::error(summary, format!("{error}.")))
+            }
+        }
+    }
+
+    /// The estate, and the contract of its store; `None` where there is no store and none is to be made.
     ///
     /// # Errors
     /// Where the store cannot be opened.
-    pub(crate) async fn estate(&self, opening: Opening) -> Result<Option<Estate>, Failure> {
-        let project = self.project()?;
-        let name = project.estate.name.clone();
-        let failed = |error: StoreError| {
-            Diagnostic::error("Failed to open the store of records", format!("{error}."))
-        };
-        let beside = self.directory.store();
-        let Some(root) = project.store_directory(beside.clone()) else {
-            return Err(Failure::error(
-                "Unsupported store",
-                format!("{} names a store that is not supported yet.", runs::project::FILE),
-            ));
-        };
-        let store = match DirectoryStore::open(&root, opening).await {
-            Ok(store) => store,
-            Err(StoreError::RootMissing { .. }) => return Ok(None),
-            Err(error) => return Err(failed(error).into()),
-        };
-        if opening == Opening::Create && root == beside {
-            // Records hold sensitive values, and belong to nobody's version control.
-            let ignore = root.join(".gitignore");
-            if !ignore.exists()
-                && let Err(error) = std::fs::write(&ignore, "*\n")
-            {
-                tracing::warn!("{} could not be written: {error}", ignore.display());
-            }
+    pub(crate) async fn estate(
+        &self,
+        opening: Opening,
+    ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
+        self.estate_of(&self.project()?, opening).await
+    }
+
+    /// The estate of a project.
+    ///
+    /// # Errors
+    /// As [`Session::estate`].
+    pub(crate) async fn estate_of(
+        &self,
+        project: &LocatedProject,
+        opening: Opening,
+    ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
+        let Some(stores) = self.stores(project, opening).await? else { return Ok(None) };
+        if opening == Opening::Create {
+            self.directory.ignore_store();
         }
-        let store = mortal(store, &self.environment);
-        let estate = Estate::open(store, "", name, self.clock.clone(), self.random.clone());
-        Ok(Some(estate.map_err(failed)?))
+        let records = mortal(stores.records, &self.environment);
+        let (name, clock) = (project.estate.name.clone(), self.clock.clone());
+        let estate = Estate::open(records, "", name, clock, self.random.clone());
+        let estate = estate.map_err(|error| {
+            Failure::error("Failed to open the store of records", format!("{error}."))
+        })?;
+        Ok(Some((estate, stores.contract)))
     }
 
     /// The turn to apply to this estate. Records say nothing yet of a transaction that is at work on
@@ -164,14 +189,23 @@ impl Session {
     ///
     /// # Errors
     /// Where it cannot be read or made.
-    pub(crate) fn key(&self) -> Result<HmacKey, Failure> {
+    pub(crate) async fn key(&self) -> Result<PlanKey, Failure> {
+        let project = self.project()?;
+        if let Some(key) = &project.project.plans.hmac_key {
+            let profile = match &project.project.store {
+                StoreTable::S3(table) => table.profile.as_deref(),
+                _ => None,
+            };
+            let sdk = ProcessSurroundings(&self.environment).aws(profile).await;
+            return Ok(PlanKey::Kms(KmsKey::of(&sdk, key)));
+        }
         // Where a store is shared, so are its plans.
-        let store = self.project()?.store_directory(self.directory.store());
+        let store = project.store_directory(self.directory.store());
         let folder = store.unwrap_or_else(|| self.directory.store());
         let key = key_file::open(&folder.join("key"), &*self.random);
-        key.map_err(|error| {
-            Diagnostic::error("Failed to open the key of plans", format!("{error}.")).into()
-        })
+        self.directory.ignore_store();
+        key.map(PlanKey::File)
+            .map_err(|error| Failure::error("Failed to open the key of plans", format!("{error}.")))
     }
 
     /// The providers that are installed.
@@ -223,7 +257,7 @@ impl Session {
     pub(crate) async fn workplace(&self, parallelism: usize) -> Result<Workplace, Failure> {
         let locks = self.directory.locks()?;
         let providers = self.providers(&locks)?;
-        let Some(estate) = self.estate(Opening::Create).await? else {
+        let Some((estate, contract)) = self.estate(Opening::Create).await? else {
             return Err(
                 Diagnostic::error("No store of records", "It was removed meanwhile.").into()
             );
@@ -233,7 +267,13 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
-        Ok(Workplace { estate, environment, stop: self.stop.clone(), locked: locked.collect() })
+        Ok(Workplace {
+            estate,
+            contract,
+            environment,
+            stop: self.stop.clone(),
+            locked: locked.collect(),
+        })
     }
 
     /// The configuration, with its modules installed and its providers locked.

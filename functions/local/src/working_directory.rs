@@ -76,6 +76,15 @@ impl WorkingDirectory {
         self.path.join(STORE)
     }
 
+    /// Keeps what is beside the configuration out of version control: it holds sensitive values and keys.
+    pub(crate) fn ignore_store(&self) {
+        let ignore = self.store().join(".gitignore");
+        let wanted = self.store().is_dir() && !ignore.exists();
+        if wanted && let Err(error) = std::fs::write(&ignore, "*\n") {
+            tracing::warn!("{} could not be written: {error}", ignore.display());
+        }
+    }
+
     pub(crate) fn home(&self) -> Option<PathBuf> {
         self.home.clone()
     }

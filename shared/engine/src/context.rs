@@ -1,6 +1,6 @@
 //! The way in: operations on one configuration, one at a time.
 
-use crate::applying::{self, Applied};
+use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
 use crate::evaluation::{EvalContext, Operation};
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
@@ -8,7 +8,8 @@ use crate::planning::{self, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
 use crate::recorder::Recorder;
 use crate::state::State;
-use crate::stop::{Stop, StopLevel};
+use crate::stop::{Deadline, Stop, StopCause, StopLevel};
+use crate::transaction::{InFlight, Settled};
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, validate_module_arguments, validate_references};
@@ -88,20 +89,26 @@ impl Context {
         }
     }
 
-    /// Applies a plan. What was done is recorded through `recorder` as it is done.
+    /// Applies a plan. What was done is recorded through `recorder` as it is done. With a deadline, what
+    /// could not be begun in time is left to another call.
     pub async fn apply(
         &self,
         configuration: &Arc<Configuration>,
         plan: Arc<Plan>,
         recorder: Arc<dyn Recorder>,
+        options: ApplyOptions,
     ) -> (Applied, Diagnostics) {
         let _busy = self.busy.lock().await;
-        let pool = self.pool();
+        let (pool, deadline) = (self.pool(), options.deadline);
         let work = async {
             let context = self.planned(configuration, &plan, Operation::Apply, &pool);
-            applying::apply(context, plan.clone(), recorder).await
+            applying::apply(context, plan.clone(), recorder, options).await
         };
-        self.supervise(&pool, work).await.unwrap_or_else(|| (Applied::default(), interrupted()))
+        let applied = self.supervise_until(&pool, deadline, work).await;
+        applied.unwrap_or_else(|| match self.stop.cause() {
+            Some(StopCause::Deadline) => (Applied::continued(), Diagnostics::new()),
+            _ => (Applied::default(), interrupted()),
+        })
     }
 
     /// Reads instances from the world as planning did, for the comparison with what a plan rests
@@ -119,6 +126,24 @@ impl Context {
             planning::read_world(context, plan, addresses).await
         };
         self.supervise(&pool, work).await.unwrap_or_else(|| (BTreeMap::new(), interrupted()))
+    }
+
+    /// Finds out what became of a provider call of a dead transaction. Providers are configured with what
+    /// `plan`, our own, knew.
+    pub(crate) async fn settle(
+        &self,
+        configuration: &Arc<Configuration>,
+        plan: &Plan,
+        in_flight: &InFlight,
+    ) -> Settled {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let context = self.planned(configuration, plan, Operation::Plan, &pool);
+            applying::settle(context, plan, in_flight).await
+        };
+        let settled = self.supervise(&pool, work).await;
+        settled.unwrap_or_else(|| Settled::NotNow("the operation was stopped".into()))
     }
 
     fn pool(&self) -> Arc<ProviderPool> {
@@ -200,13 +225,28 @@ impl Context {
         )
     }
 
-    /// Does the work, passes a request to stop on to providers, and gives up when asked for good.
-    /// Providers are ended whatever happens.
     async fn supervise<T>(
         &self,
         pool: &Arc<ProviderPool>,
         work: impl Future<Output = T>,
     ) -> Option<T> {
+        self.supervise_until(pool, None, work).await
+    }
+
+    /// Does the work, passes a request to stop on to providers, and gives up when asked for good or
+    /// when the answer is due. Providers are ended and reaped whatever happens.
+    async fn supervise_until<T>(
+        &self,
+        pool: &Arc<ProviderPool>,
+        deadline: Option<Deadline>,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let due = async {
+            match deadline {
+                Some(deadline) => deadline.watch(&*self.environment.clock, &self.stop).await,
+                None => std::future::pending().await,
+            }
+        };
         let pass_on = async {
             self.stop.reached(StopLevel::Graceful).await;
             for hook in &self.environment.hooks {
@@ -217,7 +257,8 @@ impl Context {
         };
         let result = tokio::select! {
             result = work => Some(result),
-            () = self.stop.reached(StopLevel::Hard) => None,
+            () = self.stop.aborted() => None,
+            () = due => None,
             () = pass_on => None,
         };
         pool.close().await;

@@ -7,6 +7,7 @@ mod bad_files;
 mod exit_codes;
 mod initialization;
 mod lifecycle;
+mod migrate_store;
 mod outputs;
 mod project;
 mod refusals;

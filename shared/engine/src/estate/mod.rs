@@ -9,7 +9,7 @@ mod recorder;
 mod sweep;
 
 pub use copying::CopyError;
-pub use header::EstateHeader;
+pub use header::{EstateHeader, FirstContactError};
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
 

@@ -78,11 +78,11 @@ pub(super) async fn answer<T>(
     }
 }
 
-/// A credential command's output may hold the credentials; its end is enough.
-fn without_output(error: &AuthError) -> String {
+/// A credential command's output, and its arguments, may hold credentials; how it ended is enough.
+pub(super) fn without_output(error: &AuthError) -> String {
     match error {
-        AuthError::AuthExecRun { cmd, out } => {
-            format!("the credential command {cmd:?} ended with {}", out.status)
+        AuthError::AuthExecRun { out, .. } => {
+            format!("the credential command ended with {}", out.status)
         }
         AuthError::AuthExecStart(cause) => {
             format!("the credential command could not be started: {cause}")
