@@ -167,7 +167,10 @@ pub fn cases() -> Vec<Case> {
             "a transaction gives way to another, whose change the provider refuses, and tries again",
             0b011,
             Faults { refusals: 1, ..NONE },
-            vec![plan(&[(0, Update, 0), (1, Update, 0)], &[]).invoked(2), plan(&[(1, Update, 0)], &[])],
+            vec![
+                plan(&[(0, Update, 0), (1, Update, 0)], &[]).invoked(2),
+                plan(&[(1, Update, 0)], &[]),
+            ],
         ),
         case(
             "skew-of-three",

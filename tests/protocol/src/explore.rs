@@ -166,9 +166,12 @@ impl Model {
         } else if quiet {
             outcome.finals += 1;
             outcome.doubts += u64::from(state.records.iter().any(|record| record.doubt));
-            outcome.winners.insert(state.changed.iter().enumerate().fold(0, |mask, (plan, changed)| {
-                mask | u8::from(changed.iter().any(|&change| change != 0)) << plan
-            }));
+            outcome.winners.insert(state.changed.iter().enumerate().fold(
+                0,
+                |mask, (plan, changed)| {
+                    mask | u8::from(changed.iter().any(|&change| change != 0)) << plan
+                },
+            ));
             self.judge_end(&state)
         } else {
             Ok(())

@@ -9,6 +9,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("plan", "Show changes required by the current configuration"),
     ("apply", "Create or update infrastructure"),
     ("destroy", "Destroy previously-created infrastructure"),
+    ("contract check", "Check what the store of records has to guarantee"),
     ("get", "Note which modules are installed"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
@@ -52,6 +53,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["validate"] => "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n".to_owned(),
         ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
+        ["contract", "check"] => "Usage: plumb [-chdir=DIR] contract check [-json]\n\nLooks at every setting of the store that plumb.toml names, and says what each protects and how to mend what is\nmissing. Exits with 0 where everything passes, and else with 1, whatever allow_insecure names.\n".to_owned(),
         ["migrate-store"] => "Usage: plumb [global options] migrate-store -from=PLACE [options]\n\nCopies an estate's records to the store that plumb.toml names, verifies them, and seals the old place. May be run\nagain after any interruption.\n\nOptions:\n\n  -from=PLACE            A store's directory (.plumb), or the plumb.toml that named the store (OLD.toml).\n  -from-estate=NAME      Its name there, if it is another one.\n  -abandon               Give up a copy that was never finished, and open the old place again.\n".to_owned(),
         ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
         words => {

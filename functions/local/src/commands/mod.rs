@@ -1,6 +1,7 @@
 //! One room for each command.
 
 mod apply;
+mod contract;
 mod deadline;
 mod get;
 mod help;
@@ -61,6 +62,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["output"] => output::run(invocation, environment).await,
             ["state", "list"] => state::list(invocation, environment).await,
             ["state", "show"] => state::show(invocation, environment).await,
+            ["contract", "check"] => contract::check(invocation, environment).await,
             ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),
             ["version"] => version::run(invocation, environment),

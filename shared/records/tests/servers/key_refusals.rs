@@ -1,8 +1,10 @@
 //! What servers refuse for reasons of policies and keys, and the cause that is named for it.
 
 use bytes::Bytes;
-use records::s3::{S3Settings, S3Store};
-use records::{Key, KeyProblem, RecordStore, RefusalCause, ServiceRefusal, StoreError};
+use records::s3::{S3Artifacts, S3Settings, S3Store};
+use records::{
+    ArtifactStore, Key, KeyProblem, PutMode, RecordStore, RefusalCause, ServiceRefusal, StoreError,
+};
 
 use crate::server::{Server, connection};
 
@@ -43,10 +45,11 @@ async fn localstack_refuses_for_a_key_in_each_of_its_states() {
     let kms = connection.kms();
     let made = kms.create_key().send().await.unwrap();
     let arn = made.key_metadata().and_then(|metadata| metadata.arn()).unwrap().to_owned();
-    let store = S3Store::new(connection.clone()).unwrap();
+    // Its conditional deletes are none, so records are refused there; artifacts need none.
+    let store = S3Artifacts::new(connection.clone()).unwrap();
     encrypted_with(&settings, &arn).await;
     let body = Bytes::from_static(b"{}");
-    store.put_if_absent(&key("network/estate"), body.clone()).await.unwrap();
+    store.put(&key("network/estate"), body.clone(), PutMode::Create).await.unwrap();
 
     kms.disable_key().key_id(&arn).send().await.unwrap();
     let disabled = |cause: &RefusalCause| {
@@ -55,13 +58,13 @@ async fn localstack_refuses_for_a_key_in_each_of_its_states() {
             &RefusalCause::KeyUnusable { key: Some(arn.clone()), problem: KeyProblem::Disabled }
         );
     };
-    disabled(&refused(store.put_if_absent(&key("network/a"), body.clone()).await).cause);
+    disabled(&refused(store.put(&key("network/a"), body.clone(), PutMode::Create).await).cause);
     let read = refused(store.get(&key("network/estate")).await);
     disabled(&read.cause);
     assert!(read.remedy.commands[0].starts_with(&format!("aws kms enable-key --key-id {arn}")));
 
     kms.schedule_key_deletion().key_id(&arn).pending_window_in_days(7).send().await.unwrap();
-    let pending = refused(store.put_if_absent(&key("network/a"), body.clone()).await);
+    let pending = refused(store.put(&key("network/a"), body.clone(), PutMode::Create).await);
     let expected = RefusalCause::KeyUnusable {
         key: Some(arn.clone()),
         problem: KeyProblem::PendingDeletion { date: None },
@@ -70,7 +73,7 @@ async fn localstack_refuses_for_a_key_in_each_of_its_states() {
 
     let unknown = "arn:aws:kms:us-east-1:000000000000:key/11111111-1111-1111-1111-111111111111";
     encrypted_with(&settings, unknown).await;
-    let missing = refused(store.put_if_absent(&key("network/a"), body).await);
+    let missing = refused(store.put(&key("network/a"), body, PutMode::Create).await);
     assert!(
         matches!(missing.cause, RefusalCause::KeyUnusable { problem: KeyProblem::NotFound, .. }),
         "{missing:?}"

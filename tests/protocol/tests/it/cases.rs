@@ -42,7 +42,10 @@ fn without_faults_disjoint_transactions_both_succeed() {
 fn of_two_that_conflict_either_may_win_and_never_both() {
     for name in ["same-record", "write-skew", "same-create"] {
         let outcome = explore(Case { faults: Faults::default(), ..named(name) });
-        assert!(outcome.winners.contains(&0b01) && outcome.winners.contains(&0b10), "{name}: {outcome:?}");
+        assert!(
+            outcome.winners.contains(&0b01) && outcome.winners.contains(&0b10),
+            "{name}: {outcome:?}"
+        );
         assert!(!outcome.winners.contains(&0b11), "{name}: {outcome:?}");
     }
 }
