@@ -1,6 +1,8 @@
 //! The cases that are explored: a few transactions, what each changes and reads, and which faults may happen.
 
-use crate::state::{Faults, INVOCATIONS, Object, ORIGINAL, PLANS, Planned, RECORDS, Record, State, Transaction};
+use crate::state::{
+    Faults, INVOCATIONS, ORIGINAL, Object, PLANS, Planned, RECORDS, Record, State, Transaction,
+};
 use crate::state::{Invocation, NEVER, OBJECTS, TRANSACTIONS};
 
 /// What a transaction does to one record.
@@ -153,10 +155,9 @@ pub(crate) fn planned_now(state: &State) -> Planned {
     for (record, body) in state.records.iter().enumerate() {
         planned.revision[record] = body.revision;
         // Planning reads the resource: the plan rests on what exists, not on what was recorded.
-        planned.object[record] = body.object.map(|object| Object {
-            value: state.world[object.identity as usize],
-            ..object
-        });
+        planned.object[record] = body
+            .object
+            .map(|object| Object { value: state.world[object.identity as usize], ..object });
     }
     planned
 }

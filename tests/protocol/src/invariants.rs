@@ -29,15 +29,19 @@ pub(crate) fn serializable(model: &Model, state: &State) -> Result<(), Invariant
             for &read in &model.plans[reader].reads {
                 match state.changed[writer][read as usize] {
                     0 => {}
-                    change if change > state.planned[reader].changes[read as usize] => before[reader][writer] = true,
+                    change if change > state.planned[reader].changes[read as usize] => {
+                        before[reader][writer] = true
+                    }
                     _ => before[writer][reader] = true,
                 }
             }
             for record in 0..RECORDS {
                 let (own, other) = (state.changed[reader][record], state.changed[writer][record]);
                 if own != 0 && other != 0 {
-                    before[reader.min(writer)][reader.max(writer)] |= (own < other) == (reader < writer);
-                    before[reader.max(writer)][reader.min(writer)] |= (own < other) != (reader < writer);
+                    before[reader.min(writer)][reader.max(writer)] |=
+                        (own < other) == (reader < writer);
+                    before[reader.max(writer)][reader.min(writer)] |=
+                        (own < other) != (reader < writer);
                 }
             }
         }
@@ -57,10 +61,9 @@ pub(crate) fn settled(model: &Model, state: &State) -> Result<(), Invariant> {
     for identity in 0..OBJECTS {
         let value = state.world[identity];
         let interfered = state.interfered & 1 << identity != 0;
-        let holder = state
-            .records
-            .iter()
-            .position(|record| record.object.is_some_and(|object| object.identity as usize == identity));
+        let holder = state.records.iter().position(|record| {
+            record.object.is_some_and(|object| object.identity as usize == identity)
+        });
         let exists = value != NEVER && value != GONE;
         let noted = |record: usize| state.records[record].doubt || state.strays[record] != 0;
         match holder {
@@ -70,14 +73,18 @@ pub(crate) fn settled(model: &Model, state: &State) -> Result<(), Invariant> {
                     return Err(Invariant::ResultLost);
                 }
             }
-            None if exists && !noted(home(identity as u8) as usize) => return Err(Invariant::ResultLost),
+            None if exists && !noted(home(identity as u8) as usize) => {
+                return Err(Invariant::ResultLost);
+            }
             None => {}
         }
     }
     for deleted in 0..RECORDS {
         let by_transaction = (0..PLANS).any(|plan| {
             state.changed[plan][deleted] != 0
-                && model.plans[plan].member(deleted as u8).is_some_and(|member| member.action.deletes())
+                && model.plans[plan]
+                    .member(deleted as u8)
+                    .is_some_and(|member| member.action.deletes())
         });
         if by_transaction
             && state.records[deleted].object.is_none()

@@ -22,7 +22,9 @@ fn main() {
     let mutations: Vec<Option<Mutation>> = match arguments.get(1).map(String::as_str) {
         None | Some("none") => vec![None],
         Some("each") => Mutation::ALL.map(Some).to_vec(),
-        Some(name) => Mutation::ALL.into_iter().filter(|one| format!("{one:?}") == name).map(Some).collect(),
+        Some(name) => {
+            Mutation::ALL.into_iter().filter(|one| format!("{one:?}") == name).map(Some).collect()
+        }
     };
     let limit = arguments.get(2).and_then(|limit| limit.parse().ok()).unwrap_or(u64::MAX);
     for case in chosen {
@@ -38,7 +40,10 @@ fn main() {
                 outcome.finals,
                 outcome.depth,
                 begun.elapsed().as_secs_f64(),
-                outcome.violation.as_ref().map_or_else(|| "holds".to_owned(), |violation| format!("{:?}", violation.invariant)),
+                outcome.violation.as_ref().map_or_else(
+                    || "holds".to_owned(),
+                    |violation| format!("{:?}", violation.invariant)
+                ),
             );
             if mutations.len() == 1
                 && let Some(violation) = outcome.violation

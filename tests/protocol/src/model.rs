@@ -3,7 +3,8 @@
 use crate::case::{Action, Case, Member, Plan};
 use crate::rules::{Invariant, Mutation};
 use crate::state::{
-    Body, Claim, ClaimState, Phase, PLANS, Planned, RECORDS, Record, State, TRANSACTIONS, Transaction, Write,
+    Body, Claim, ClaimState, PLANS, Phase, Planned, RECORDS, Record, State, TRANSACTIONS,
+    Transaction, Write,
 };
 
 /// One step of a transaction's script, in the order in which an invocation takes them.
@@ -92,7 +93,13 @@ impl Model {
         Body::Record(key, Record { write_id, ..record })
     }
 
-    pub(crate) fn fresh_transaction(&self, state: &mut State, plan: u8, phase: Phase, attempt: u8) -> Body {
+    pub(crate) fn fresh_transaction(
+        &self,
+        state: &mut State,
+        plan: u8,
+        phase: Phase,
+        attempt: u8,
+    ) -> Body {
         let write_id = if self.without(Mutation::ForgetWriteId) {
             0
         } else {
@@ -125,7 +132,13 @@ impl Model {
         Ok(true)
     }
 
-    fn observe(&self, state: &mut State, write: &Write, key: u8, record: Record) -> Result<(), Invariant> {
+    fn observe(
+        &self,
+        state: &mut State,
+        write: &Write,
+        key: u8,
+        record: Record,
+    ) -> Result<(), Invariant> {
         use crate::state::Purpose;
         match write.purpose {
             Purpose::Claim => self.observe_claim(state, write.plan),
@@ -152,9 +165,7 @@ impl Model {
     fn observe_claim(&self, state: &mut State, plan: u8) {
         let Plan { members, reads, .. } = &self.plans[plan as usize];
         let complete = members.iter().all(|member| {
-            state.records[member.record as usize]
-                .claim
-                .is_some_and(|claim| claim.plan == plan)
+            state.records[member.record as usize].claim.is_some_and(|claim| claim.plan == plan)
         });
         if !complete {
             return;
@@ -175,7 +186,12 @@ impl Model {
     }
 
     /// A change takes effect: in the world, or in a record where the record is all that there is.
-    pub(crate) fn observe_change(&self, state: &mut State, plan: u8, record: u8) -> Result<(), Invariant> {
+    pub(crate) fn observe_change(
+        &self,
+        state: &mut State,
+        plan: u8,
+        record: u8,
+    ) -> Result<(), Invariant> {
         if state.reads_held & 1 << plan == 0 {
             return Err(Invariant::ReadMoved);
         }
@@ -223,7 +239,13 @@ fn script(plan: &Plan, mutation: Option<Mutation>) -> Vec<Step> {
 }
 
 /// What a member's record holds after the step that `claim` names has succeeded, with the claim as it is then.
-pub(crate) fn after_step(model: &Model, state: &mut State, plan: u8, member: &Member, marked: Record) -> Record {
+pub(crate) fn after_step(
+    model: &Model,
+    state: &mut State,
+    plan: u8,
+    member: &Member,
+    marked: Record,
+) -> Record {
     use crate::case::Call;
     use crate::state::{Object, created_object, value_of};
     let Some(claim) = marked.claim else { return marked };
@@ -250,7 +272,8 @@ pub(crate) fn after_step(model: &Model, state: &mut State, plan: u8, member: &Me
         _ => marked.moved_from,
     };
     let claim = if last {
-        (!model.without(Mutation::ClearClaimWithResult)).then_some(Claim { state: ClaimState::Done, ..claim })
+        (!model.without(Mutation::ClearClaimWithResult))
+            .then_some(Claim { state: ClaimState::Done, ..claim })
     } else {
         Some(Claim { state: ClaimState::Claimed, step: claim.step + 1, ..claim })
     };

@@ -4,24 +4,39 @@ use crate::case::{Action, Call};
 use crate::model::{Model, Step};
 use crate::rules::{Invariant, Mutation};
 use crate::state::{
-    Body, Claim, ClaimState, GONE, NEVER, Object, Phase, Position, Purpose, Record, State, created_object,
-    value_of,
+    Body, Claim, ClaimState, GONE, NEVER, Object, Phase, Position, Purpose, Record, State,
+    created_object, value_of,
 };
 
 impl Model {
     /// The rival's transaction has been read: yields, waits, takes over, or goes on.
-    pub(crate) fn judge_rival(&self, state: &mut State, index: usize, seen: Record) -> Result<(), Invariant> {
+    pub(crate) fn judge_rival(
+        &self,
+        state: &mut State,
+        index: usize,
+        seen: Record,
+    ) -> Result<(), Invariant> {
         let Some(claim) = seen.claim else { return Ok(()) };
         let rival = state.transactions[claim.plan as usize];
         let own = state.invocations[index].plan;
         match rival.phase {
-            Phase::Absent | Phase::Done | Phase::Waiting | Phase::Rejected => self.rival_ended(state, index, seen),
+            Phase::Absent | Phase::Done | Phase::Waiting | Phase::Rejected => {
+                self.rival_ended(state, index, seen)
+            }
             Phase::Fenced => self.settle(state, index, seen),
             Phase::Claiming | Phase::Executing => {
-                let alive = state.lease_runs(claim.plan) && !self.without(Mutation::TakeOverLiveLease);
+                let alive =
+                    state.lease_runs(claim.plan) && !self.without(Mutation::TakeOverLiveLease);
                 if !alive {
-                    let body = self.fresh_transaction(state, claim.plan, Phase::Fenced, rival.attempt);
-                    self.send(state, index, Purpose::Fence, Body::Transaction(claim.plan, rival), body);
+                    let body =
+                        self.fresh_transaction(state, claim.plan, Phase::Fenced, rival.attempt);
+                    self.send(
+                        state,
+                        index,
+                        Purpose::Fence,
+                        Body::Transaction(claim.plan, rival),
+                        body,
+                    );
                 } else if rival.phase == Phase::Claiming && own < claim.plan {
                     state.invocations[index].position = Position::Wait { seen, rival };
                 } else {
@@ -56,12 +71,21 @@ impl Model {
             (ClaimState::Claimed, _) if self.without(Mutation::TakeoverWithoutStripping) => {
                 self.rival_ended(state, index, seen)
             }
-            (ClaimState::Claimed, Some(Action::MoveTo(_))) if !self.without(Mutation::StripSourceAlone) => {
+            (ClaimState::Claimed, Some(Action::MoveTo(_)))
+                if !self.without(Mutation::StripSourceAlone) =>
+            {
                 state.invocations[index].position = Position::AskPartner { seen };
                 Ok(())
             }
             (ClaimState::Claimed, _) => {
-                self.send_record(state, index, Purpose::Settle, key, seen, Record { claim: None, ..seen });
+                self.send_record(
+                    state,
+                    index,
+                    Purpose::Settle,
+                    key,
+                    seen,
+                    Record { claim: None, ..seen },
+                );
                 Ok(())
             }
             (ClaimState::Done, Some(Action::MoveFrom(_))) => {
@@ -73,7 +97,12 @@ impl Model {
     }
 
     /// A move half done is finished; one not begun is undone from its target, so that it cannot begin any more.
-    pub(crate) fn settle_move(&self, state: &mut State, index: usize, seen: Record) -> Result<(), Invariant> {
+    pub(crate) fn settle_move(
+        &self,
+        state: &mut State,
+        index: usize,
+        seen: Record,
+    ) -> Result<(), Invariant> {
         let Some(claim) = seen.claim else { return Ok(()) };
         let key = self.record_of(state, index);
         let action = self.plans[claim.plan as usize].member(key).map(|member| member.action);
@@ -89,7 +118,14 @@ impl Model {
                     let stripped = Record { claim: None, ..other };
                     self.send_record(state, index, Purpose::Settle, target, other, stripped);
                 } else {
-                    self.send_record(state, index, Purpose::Settle, key, seen, Record { claim: None, ..seen });
+                    self.send_record(
+                        state,
+                        index,
+                        Purpose::Settle,
+                        key,
+                        seen,
+                        Record { claim: None, ..seen },
+                    );
                 }
                 Ok(())
             }
@@ -129,7 +165,8 @@ impl Model {
                     record.doubt = true;
                     record.claim = Some(Claim { state: ClaimState::Failed, ..claim });
                 } else if self.case.tokens && value != NEVER && value != GONE {
-                    record.object = Some(Object { identity, value, dependencies: member.dependencies });
+                    record.object =
+                        Some(Object { identity, value, dependencies: member.dependencies });
                     record.revision = self.fresh_revision(state, key);
                     record.claim = Some(finished);
                 }
@@ -145,8 +182,11 @@ impl Model {
                         let landed = value == value_of(claim.plan);
                         record.object = Some(Object { value, ..object });
                         record.revision = self.fresh_revision(state, key);
-                        record.claim =
-                            Some(if landed { finished } else { Claim { state: ClaimState::Failed, ..claim } });
+                        record.claim = Some(if landed {
+                            finished
+                        } else {
+                            Claim { state: ClaimState::Failed, ..claim }
+                        });
                     }
                 }
             }
