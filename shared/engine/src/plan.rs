@@ -3,6 +3,7 @@
 use crate::changes::{Changes, ResourceInstanceChange};
 use crate::checks::CheckResults;
 use crate::moving::MovedInstances;
+use crate::reads::Reads;
 use crate::state::{InstanceState, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,6 +49,8 @@ pub struct Plan {
     pub imports: BTreeMap<ResourceInstance, Arc<str>>,
     /// What the check blocks came to, as far as that is known.
     pub checks: CheckResults,
+    /// What its changes looked at. Empty for a plan that was read from a file, whose read set has it.
+    pub reads: Reads,
     /// Objects as they were read from the world, by address: what the changes start from.
     pub refreshed: BTreeMap<ResourceInstance, RefreshedInstance>,
     /// Schemas of the types that occur, for whoever shows or applies the plan.
@@ -81,6 +84,7 @@ impl Plan {
             moves: Arc::default(),
             imports: BTreeMap::new(),
             checks: CheckResults::new(),
+            reads: Reads::default(),
             refreshed: BTreeMap::new(),
             schemas: Schemas::default(),
             complete: false,
@@ -93,6 +97,8 @@ impl Plan {
 pub struct RefreshedInstance {
     /// The provider configuration that read it.
     pub provider: ProviderConfigAddress,
+    /// Where its objects come from.
+    pub seen: Seen,
     /// What a data source was read with. Its result does not tell: attributes that were left out may
     /// be computed. `None` for a managed resource.
     pub configuration: Option<values::Value>,
@@ -100,6 +106,16 @@ pub struct RefreshedInstance {
     pub current: Option<crate::object::Object>,
     /// The deposed objects.
     pub deposed: BTreeMap<crate::object::DeposedKey, crate::object::Object>,
+}
+
+/// Where the objects of a plan come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seen {
+    /// A provider read them from the world.
+    #[default]
+    InTheWorld,
+    /// They are as recorded, and nobody looked.
+    Recorded,
 }
 
 /// Schemas of resource types, by provider, mode and type.

@@ -1,5 +1,6 @@
 //! Verdicts: what the stages of a saved plan came to, as data.
 
+use crate::identifiers::Principal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -80,6 +81,9 @@ pub struct Verdict {
     /// The command or edit that mends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// Who accepted the finding, so that it does not reject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived_by: Option<Principal>,
 }
 
 impl Verdict {
@@ -95,6 +99,7 @@ impl Verdict {
             planned: None,
             actual: None,
             remedy: None,
+            waived_by: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What an evaluation really looked at.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -46,6 +46,55 @@ pub(crate) struct ReadMark(usize);
 /// A read that further steps may still narrow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenRead(usize);
+
+/// What an expression looked at, by the parts of its value: whoever takes a part alone has looked at no
+/// more than that part did.
+#[derive(Clone, Debug, Default)]
+pub struct PartReads {
+    /// What every part looked at: of a constructed object its computed keys, of anything else all.
+    pub common: PartLog,
+    /// What each attribute of a constructed object looked at beside that; `None` for anything else.
+    pub attributes: Option<BTreeMap<Arc<str>, PartLog>>,
+}
+
+/// What one part of a value looked at.
+#[derive(Clone, Debug, Default)]
+pub struct PartLog {
+    /// The reads, in order.
+    pub reads: Vec<Read>,
+    /// The read whose value this part is, unchanged: a part of this part is a part of that.
+    pub alias: Option<usize>,
+}
+
+impl PartReads {
+    /// All reads, of all parts.
+    pub fn iter(&self) -> impl Iterator<Item = &Read> {
+        let attributes = self.attributes.iter().flat_map(BTreeMap::values);
+        std::iter::once(&self.common).chain(attributes).flat_map(|part| &part.reads)
+    }
+
+    /// For a value that was made of this one as a whole, so that its parts are no parts of this.
+    #[must_use]
+    pub fn merged(self) -> PartReads {
+        let mut reads = self.common.reads;
+        reads.extend(self.attributes.into_iter().flatten().flat_map(|(_, part)| part.reads));
+        PartReads { common: PartLog { reads, alias: None }, attributes: None }
+    }
+}
+
+impl From<ReadLog> for PartReads {
+    fn from(log: ReadLog) -> PartReads {
+        PartReads { common: PartLog { reads: log.reads, alias: None }, attributes: None }
+    }
+}
+
+/// Where the reads of one attribute of a constructed object are in a log.
+pub(crate) struct AttributeReads {
+    pub(crate) name: Arc<str>,
+    pub(crate) from: ReadMark,
+    pub(crate) to: ReadMark,
+    pub(crate) alias: Option<OpenRead>,
+}
 
 impl ReadLog {
     /// An empty log.
@@ -115,6 +164,32 @@ impl ReadLog {
             }
         }
         limit.max(2 * (self.reads.len() - from.0))
+    }
+
+    /// Takes the log apart, by the attributes of an object that was constructed.
+    pub(crate) fn into_parts(
+        self,
+        attributes: Option<Vec<AttributeReads>>,
+        alias: Option<OpenRead>,
+    ) -> PartReads {
+        let Some(attributes) = attributes else {
+            let alias = alias.map(|open| open.0);
+            return PartReads { common: PartLog { reads: self.reads, alias }, attributes: None };
+        };
+        let mut parts = PartReads::default();
+        let mut by_name = BTreeMap::new();
+        let mut reads = self.reads.into_iter();
+        let mut at = 0;
+        for attribute in attributes {
+            parts.common.reads.extend(reads.by_ref().take(attribute.from.0 - at));
+            let own: Vec<Read> = reads.by_ref().take(attribute.to.0 - attribute.from.0).collect();
+            let alias = attribute.alias.map(|open| open.0 - attribute.from.0);
+            by_name.insert(attribute.name, PartLog { reads: own, alias });
+            at = attribute.to.0;
+        }
+        parts.common.reads.extend(reads);
+        parts.attributes = Some(by_name);
+        parts
     }
 
     pub(crate) fn remove(&mut self, from: ReadMark, to: ReadMark) {

@@ -1,7 +1,7 @@
 //! Planning: a bundle in, a saved plan out.
 
+use crate::contract::first_contact;
 use crate::error::RunError;
-use crate::sets::{read_set, write_set};
 use crate::source::{RootFolder, Source};
 use crate::workplace::Workplace;
 use engine::changes::{Action, ResourceInstanceChange};
@@ -9,7 +9,7 @@ use engine::estate::EstateReading;
 use engine::existing_state::{NewEstate, check_existing_state};
 use engine::identifiers::PlanId;
 use engine::plan::Plan;
-use engine::saved_plan::{self, DEFAULT_EXPIRY, ENGINE_VERSION, SavedPlan};
+use engine::saved_plan::{self, ENGINE_VERSION, SavedPlan};
 use engine::stages::check_snapshot;
 use engine::verdict::Verdict;
 use engine::{PlanOptions, Variables, ignored_paths};
@@ -31,6 +31,8 @@ pub struct PlanRequest {
     pub options: PlanOptions,
     /// Whether a person said that nothing exists.
     pub new_estate: NewEstate,
+    /// For how long the plan may be applied, in seconds.
+    pub expiry: i64,
 }
 
 /// A plan, with all that was noticed on the way.
@@ -57,8 +59,8 @@ impl PlanOutcome {
 /// # Errors
 /// Where the records cannot be read, or state may exist elsewhere.
 pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOutcome, RunError> {
-    let PlanRequest { source, variables, options, new_estate } = request;
-    let reading = first_reading(workplace, &source, new_estate).await?;
+    let PlanRequest { source, variables, options, new_estate, expiry } = request;
+    let (reading, noticed) = first_reading(workplace, &source, new_estate).await?;
     let configuration = &source.configuration;
     let recorded_options = saved_plan::PlanOptions {
         targets: options.targets.iter().map(ToString::to_string).collect(),
@@ -67,6 +69,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
     };
     let (mut plan, mut diagnostics) =
         workplace.context().plan(configuration, variables, reading.state.clone(), options).await;
+    diagnostics.extend(noticed);
     let verdicts = check_snapshot(&workplace.estate, &reading).await;
     let module = &configuration.root.module;
     let ephemeral_variables = module
@@ -87,13 +90,14 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
             ),
         )
     }));
-    let write_set = write_set(&plan, &reading);
-    let read_set = read_set(&plan, &reading, &write_set);
+    let write_set = saved_plan::write_set(&plan, &reading);
+    let read_set = saved_plan::read_set(&plan, &reading, &write_set);
+    let key_sets = std::mem::take(&mut plan.reads.key_sets);
     let created = workplace.now();
     let saved = SavedPlan {
         id: PlanId::new(&*workplace.environment.random),
         created,
-        expires: created + DEFAULT_EXPIRY,
+        expires: created + expiry,
         engine: ENGINE_VERSION.into(),
         estate: workplace.estate.name().clone(),
         lineage: reading.header.as_ref().map(|header| header.lineage.clone()),
@@ -102,6 +106,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
         providers: workplace.locked.clone(),
         write_set,
         read_set,
+        key_sets,
         ignored: ignored(&plan, configuration),
         ephemeral_variables,
         options: recorded_options,
@@ -130,16 +135,20 @@ async fn first_reading(
     workplace: &Workplace,
     source: &Source,
     new_estate: NewEstate,
-) -> Result<EstateReading, RunError> {
+) -> Result<(EstateReading, Vec<Diagnostic>), RunError> {
+    let mut noticed = Vec::new();
     let mut reading = workplace.estate.read().await?;
     let files = RootFolder(&*workplace.environment.files);
     check_existing_state(reading.header.is_some(), &source.backend, &files, new_estate)?;
     if reading.header.is_none() {
-        let header = workplace.estate.create_if_absent().await?;
-        let mut state = (*reading.state).clone();
-        (state.lineage, state.serial) = (Some(header.lineage.clone()), header.serial);
-        reading.state = Arc::new(state);
-        reading.header = Some(header);
+        let (header, found) = first_contact(&workplace.estate, workplace.contract.as_ref()).await?;
+        noticed = found;
+        if let Some(header) = &header {
+            let mut state = (*reading.state).clone();
+            (state.lineage, state.serial) = (Some(header.lineage.clone()), header.serial);
+            reading.state = Arc::new(state);
+        }
+        reading.header = header;
     }
-    Ok(reading)
+    Ok((reading, noticed))
 }

@@ -11,7 +11,7 @@ use engine::stages::{AuthenticityFacts, Facts, Waiver, World, validate_saved_pla
 use engine::transaction::Transaction;
 use engine::verdict::Verdict;
 use language::diagnostics::Diagnostics;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use values::address::ResourceInstance;
 
 /// What the stages of a plan came to.
@@ -79,13 +79,7 @@ pub(crate) async fn read_world(
     if diagnostics.has_errors() {
         return (BTreeMap::new(), diagnostics);
     }
-    let addresses: BTreeSet<ResourceInstance> = saved
-        .write_set
-        .keys()
-        .chain(saved.read_set.keys())
-        .filter(|address| saved.plan.refreshed.contains_key(*address))
-        .cloned()
-        .collect();
+    let addresses = saved.read_again();
     if addresses.is_empty() {
         return (BTreeMap::new(), diagnostics);
     }

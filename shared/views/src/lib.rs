@@ -4,6 +4,7 @@
 //! - [`configuration_json`]: the configuration in the JSON of a plan.
 //! - [`state_text`], [`state_json`] and [`outputs`]: a state, from a [`ShownState`].
 //! - [`progress`] and [`stream`]: hooks that tell what happens, for people and for programs.
+//! - [`sets`]: what a saved plan changes and looked at.
 //! - [`verdicts`]: what the stages of a saved plan came to.
 //! - [`diagnostics`]: errors and warnings.
 //!
@@ -28,6 +29,7 @@ mod plan_view;
 pub mod product;
 pub mod progress;
 mod relevant_attributes;
+pub mod sets;
 mod shown_state;
 pub mod state_json;
 pub mod state_text;

@@ -153,8 +153,10 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     let (source, warnings) = session.configuration()?;
     let configuration = source.configuration.clone();
     let sources = configuration.sources.clone();
-    let (values, found) =
-        variables::values(session, &source, operation.variables.clone(), operation.input).await?;
+    let project = session.project()?;
+    let always = project.var_files().iter().cloned().map(VariableArgument::File);
+    let arguments = always.chain(operation.variables.iter().cloned()).collect();
+    let (values, found) = variables::values(session, &source, arguments, operation.input).await?;
     let mut diagnostics = warnings;
     diagnostics.extend(found);
     let module = &source.configuration.root.module;
@@ -169,6 +171,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         variables: values,
         options: operation.options.clone(),
         new_estate: operation.new_estate,
+        expiry: project.project.plans.expiry.0,
     };
     let mut outcome = runs::plan::plan(&workplace, request).await?;
     diagnostics.extend(outcome.diagnostics.clone());

@@ -2,7 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::Flags;
+use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::plan_file;
 use crate::session::Session;
@@ -14,11 +14,12 @@ use runs::{RunError, source};
 use views::plan_json::PlanDocument;
 use views::{
     PlanView, ShownState, checks_json, configuration_json, plan_json, plan_text,
-    relevant_attributes, state_json, state_text,
+    relevant_attributes, sets, state_json, state_text,
 };
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &super::SPEECH) {
+    let known = [super::SPEECH.as_slice(), &[Flag::Switch("reads")]].concat();
+    match super::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
             let result = show(&session, &flags).await;
             session.conclude(result, "show")
@@ -30,13 +31,19 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(1, "Expected at most one positional argument.")?;
     let json = flags.switch("json", false);
+    let reads = flags.switch("reads", false);
     match flags.positional.first() {
-        Some(path) => plan(session, path, json),
+        Some(path) => plan(session, path, json, reads),
+        None if reads => {
+            let detail =
+                "The -reads option shows what a saved plan rests on, and needs the file of one.";
+            Err(UsageError::other("No plan file", detail).into())
+        }
         None => state(session, json).await,
     }
 }
 
-fn plan(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
+fn plan(session: &Session, path: &str, json: bool, reads: bool) -> Result<u8, Failure> {
     let bytes = plan_file::read(path)?;
     let plan = UnverifiedPlan::parse(&bytes).map_err(|error| match error {
         SavedPlanError::NotAPlan => Diagnostic::error(
@@ -59,9 +66,11 @@ fn plan(session: &Session, path: &str, json: bool) -> Result<u8, Failure> {
                 variable_defaults: defaults.collect(),
                 configuration: Some(configuration),
                 checks: checks_json(&saved.plan.checks),
+                sets: reads.then(|| sets::sets_json(saved)),
             };
             session.reporter.write(|out| plan_json::write_plan(&view, &document, out));
         }
+        false if reads => session.reporter.write(|out| sets::write_sets(saved, out)),
         false => {
             let options = session.reporter.text;
             session.reporter.write(|out| plan_text::write_plan(&view, options, out));
@@ -94,7 +103,7 @@ async fn state(session: &Session, json: bool) -> Result<u8, Failure> {
 /// # Errors
 /// Where the records cannot be read.
 pub(super) async fn read(session: &Session) -> Result<Option<(ShownState, Diagnostics)>, Failure> {
-    let Some(estate) = session.estate(Opening::Existing).await? else { return Ok(None) };
+    let Some((estate, _)) = session.estate(Opening::Existing).await? else { return Ok(None) };
     let reading = estate.read().await.map_err(RunError::from)?;
     if reading.header.is_none() {
         return Ok(None);

@@ -7,5 +7,8 @@ mod bad_files;
 mod exit_codes;
 mod initialization;
 mod lifecycle;
+mod migrate_store;
+mod outputs;
+mod project;
 mod refusals;
 mod scene;

@@ -1,7 +1,8 @@
 //! Conditions that must hold: validations, preconditions and postconditions.
 
-use super::{EvalContext, RepetitionData};
+use super::{EvalContext, Reader, RepetitionData};
 use language::diagnostics::Diagnostic;
+use language::evaluate::Evaluation;
 use language::module::CheckRule;
 use language::variables::{RuleOutcome, RuleWords, evaluate_rule};
 use values::Value;
@@ -37,21 +38,35 @@ pub(crate) fn check_rules(
     object: CheckedObject,
     rules: &[CheckRule],
 ) -> bool {
-    let mut hold = true;
-    for rule in rules {
-        let outcome = context.evaluate(module, data, this.cloned(), |evaluation| {
-            if let RuleOutcome::Fail(message) =
-                evaluate_rule(evaluation, rule, RuleWords::Condition)
-            {
-                let values = evaluation.describe(&rule.condition, None);
-                evaluation.diagnostics.push(
-                    Diagnostic::error(object.summary(), message)
-                        .at(rule.condition.span)
-                        .with_values(values),
-                );
-            }
-        });
-        hold &= outcome.is_some();
+    rules.iter().fold(true, |hold, rule| {
+        let evaluate = |evaluation: &mut Evaluation<'_>| check_rule(evaluation, object, rule);
+        context.evaluate(module, data, this.cloned(), evaluate).is_some() && hold
+    })
+}
+
+/// The same, on behalf of a reader whose log is kept.
+pub(crate) fn check_rules_for(
+    reader: &Reader,
+    context: &EvalContext,
+    module: &ModuleInstance,
+    data: &RepetitionData,
+    this: Option<&Value>,
+    object: CheckedObject,
+    rules: &[CheckRule],
+) -> bool {
+    rules.iter().fold(true, |hold, rule| {
+        let evaluate = |evaluation: &mut Evaluation<'_>| check_rule(evaluation, object, rule);
+        context.evaluate_for(reader, module, data, this.cloned(), evaluate).is_some() && hold
+    })
+}
+
+fn check_rule(evaluation: &mut Evaluation<'_>, object: CheckedObject, rule: &CheckRule) {
+    if let RuleOutcome::Fail(message) = evaluate_rule(evaluation, rule, RuleWords::Condition) {
+        let values = evaluation.describe(&rule.condition, None);
+        evaluation.diagnostics.push(
+            Diagnostic::error(object.summary(), message)
+                .at(rule.condition.span)
+                .with_values(values),
+        );
     }
-    hold
 }

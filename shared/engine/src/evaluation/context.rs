@@ -1,5 +1,6 @@
 //! What the vertices of one walk share, and the only door through which they reach anything.
 
+use super::read_logs::{ReadLogs, Reader};
 use super::scope::ModuleScope;
 use super::{RepetitionData, Working};
 use crate::checks::Collected;
@@ -10,6 +11,7 @@ use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::evaluate::Evaluation;
 use language::module::{Configuration, ModuleNode, Variable};
+use language::reads::PartReads;
 use language::source::Span;
 use language::variables::{InputValue, check_variable};
 use std::collections::BTreeMap;
@@ -37,6 +39,7 @@ pub(crate) struct EvalContext {
     pub(crate) operation: Operation,
     pub(crate) working: Working,
     pub(crate) checks: Collected,
+    pub(crate) logs: ReadLogs,
     pub(crate) pool: Arc<ProviderPool>,
     pub(crate) stop: Stop,
     /// Values of root variables as given.
@@ -64,6 +67,7 @@ impl EvalContext {
             operation,
             working: Working::new(),
             checks: Collected::default(),
+            logs: ReadLogs::default(),
             pool,
             stop,
             variables,
@@ -132,11 +136,48 @@ impl EvalContext {
         this: Option<Value>,
         evaluate: impl FnOnce(&mut Evaluation<'_>) -> T,
     ) -> Option<T> {
+        self.evaluate_reading(None, module, data, this, evaluate)
+    }
+
+    /// The same; while planning, what was looked at is kept for `reader`.
+    pub(crate) fn evaluate_for<T>(
+        &self,
+        reader: &Reader,
+        module: &ModuleInstance,
+        data: &RepetitionData,
+        this: Option<Value>,
+        evaluate: impl FnOnce(&mut Evaluation<'_>) -> T,
+    ) -> Option<T> {
+        self.evaluate_reading(Some(reader), module, data, this, evaluate)
+    }
+
+    fn evaluate_reading<T>(
+        &self,
+        reader: Option<&Reader>,
+        module: &ModuleInstance,
+        data: &RepetitionData,
+        this: Option<Value>,
+        evaluate: impl FnOnce(&mut Evaluation<'_>) -> T,
+    ) -> Option<T> {
         let node = self.node(&module.path())?;
         let scope = ModuleScope::new(self, node, module, data, this);
         let mut evaluation = Evaluation::new(&scope);
         let result = evaluate(&mut evaluation);
+        if let Some(reader) = reader.filter(|_| self.keeps_reads()) {
+            self.logs.add(reader, evaluation.reads);
+        }
         let errors = self.report(evaluation.diagnostics);
         (!errors).then_some(result)
+    }
+
+    /// Keeps what the evaluation of a value looked at, while planning.
+    pub(crate) fn keep_reads(&self, reader: Reader, reads: PartReads) {
+        if self.keeps_reads() {
+            self.logs.set(reader, reads);
+        }
+    }
+
+    fn keeps_reads(&self) -> bool {
+        self.operation == Operation::Plan
     }
 }

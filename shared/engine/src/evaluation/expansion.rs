@@ -3,6 +3,7 @@
 use language::diagnostics::{Cause, Diagnostic};
 use language::evaluate::Evaluation;
 use language::module::Repetition;
+use language::reads::PartReads;
 use language::syntax::ast::Expression;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -126,11 +127,29 @@ pub(crate) fn evaluate_expansion(
     repetition: &Repetition,
     validating: bool,
 ) -> Option<Expansion> {
-    match repetition {
-        Repetition::Single => Some(Expansion::Single),
-        Repetition::Count(expression) => count(evaluation, expression, validating),
-        Repetition::ForEach(expression) => for_each(evaluation, expression, validating),
+    evaluate_expansion_in_parts(evaluation, repetition, validating).0
+}
+
+/// The same, with what was looked at by the parts of the collection.
+pub(crate) fn evaluate_expansion_in_parts(
+    evaluation: &mut Evaluation<'_>,
+    repetition: &Repetition,
+    validating: bool,
+) -> (Option<Expansion>, PartReads) {
+    let expression = match repetition {
+        Repetition::Single => return (Some(Expansion::Single), PartReads::default()),
+        Repetition::Count(expression) | Repetition::ForEach(expression) => expression,
+    };
+    let before = evaluation.diagnostics.len();
+    let (value, reads) = evaluation.expression_in_parts(expression);
+    if evaluation.diagnostics.iter().skip(before).any(Diagnostic::is_error) {
+        return (None, reads);
     }
+    let expansion = match repetition {
+        Repetition::ForEach(_) => for_each(evaluation, expression, value, validating),
+        _ => count(evaluation, expression, &value, validating),
+    };
+    (expansion, reads)
 }
 
 fn refuse(
@@ -151,14 +170,10 @@ fn refuse(
 fn count(
     evaluation: &mut Evaluation<'_>,
     expression: &Expression,
+    raw: &Value,
     validating: bool,
 ) -> Option<Expansion> {
     const SUMMARY: &str = "Invalid count argument";
-    let before = evaluation.diagnostics.len();
-    let raw = evaluation.expression(expression);
-    if evaluation.diagnostics.iter().skip(before).any(Diagnostic::is_error) {
-        return None;
-    }
     if raw.marks().is_ephemeral() {
         refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a count.".into());
         return None;
@@ -224,14 +239,10 @@ fn count(
 fn for_each(
     evaluation: &mut Evaluation<'_>,
     expression: &Expression,
+    value: Value,
     validating: bool,
 ) -> Option<Expansion> {
     const SUMMARY: &str = "Invalid for_each argument";
-    let before = evaluation.diagnostics.len();
-    let value = evaluation.expression(expression);
-    if evaluation.diagnostics.iter().skip(before).any(Diagnostic::is_error) {
-        return None;
-    }
     if value.marks().is_sensitive() {
         refuse(evaluation, expression, Some(Cause::Sensitive), SUMMARY, "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the sensitive value could be disclosed as a resource instance key.".into());
         return None;

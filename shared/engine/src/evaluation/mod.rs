@@ -5,11 +5,15 @@ mod checks;
 mod context;
 mod expansion;
 pub(crate) mod named_values;
+mod read_logs;
 mod scope;
 mod working;
 
-pub(crate) use check_rules::{CheckedObject, check_rules};
+pub(crate) use check_rules::{CheckedObject, check_rules, check_rules_for};
 pub(crate) use checks::{check, report_unread_data};
 pub(crate) use context::{EvalContext, Operation};
-pub(crate) use expansion::{Expansion, RepetitionData, evaluate_expansion};
+pub(crate) use expansion::{
+    Expansion, RepetitionData, evaluate_expansion, evaluate_expansion_in_parts,
+};
+pub(crate) use read_logs::Reader;
 pub(crate) use working::{Named, Working};

@@ -3,7 +3,8 @@
 
 use super::working::Named;
 use super::{
-    CheckedObject, EvalContext, Operation, RepetitionData, check_rules, evaluate_expansion,
+    CheckedObject, EvalContext, Operation, Reader, RepetitionData, check_rules_for,
+    evaluate_expansion_in_parts,
 };
 use crate::graph::Walked;
 use language::diagnostics::Diagnostic;
@@ -13,7 +14,7 @@ use language::variables::final_value;
 use providers::ConfigureRequest;
 use std::sync::Arc;
 use values::address::{ModuleInstance, ModulePath, ProviderConfigAddress};
-use values::{Marks, Value};
+use values::{Marks, Type, Value};
 
 /// The version of the language that providers are told.
 pub(crate) const TERRAFORM_VERSION: &str = "1.11.4";
@@ -78,8 +79,15 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
         return final_value(variable, None, &context.configuration.sources).ok();
     };
     let data = context.working.call_data(module);
-    let given = context
-        .evaluate(&parent, &data, None, |evaluation| evaluation.expression(&argument.expression))?;
+    let (given, reads) = context.evaluate(&parent, &data, None, |evaluation| {
+        evaluation.expression_in_parts(&argument.expression)
+    })?;
+    let reads = match keeps_parts(&variable.constraint.ty) {
+        true => reads,
+        false => reads.merged(),
+    };
+    let reader = Reader::Named(module.clone(), Named::Variable(variable.name.clone()));
+    context.keep_reads(reader, reads);
     if given.deep_marks().is_ephemeral() && !variable.ephemeral {
         context.report([Diagnostic::error(
             "Ephemeral value not allowed",
@@ -119,6 +127,17 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
     }
 }
 
+/// Whether conversion to this type leaves every part of a value on its own. Elements of collections of any
+/// type are converted to the one type that fits them all.
+fn keeps_parts(ty: &Type) -> bool {
+    match ty {
+        Type::List(element) | Type::Set(element) | Type::Map(element) => !element.has_dynamic(),
+        Type::Tuple(elements) => elements.iter().all(keeps_parts),
+        Type::Object(object) => object.attributes.values().all(keeps_parts),
+        _ => true,
+    }
+}
+
 fn marks(variable: &Variable) -> Marks {
     let mut marks = Marks::NONE;
     if variable.sensitive {
@@ -137,9 +156,12 @@ pub(crate) fn local(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -
     let mut ok = true;
     for module in context.working.module_instances(path).iter() {
         let data = RepetitionData::default();
-        let value = context.evaluate(module, &data, None, |e| e.expression(&local.expression));
-        match value {
-            Some(value) => {
+        let evaluated =
+            context.evaluate(module, &data, None, |e| e.expression_in_parts(&local.expression));
+        match evaluated {
+            Some((value, reads)) => {
+                let named = Named::Local(name.clone());
+                context.keep_reads(Reader::Named(module.clone(), named), reads);
                 context.working.set_named(module, Named::Local(name.clone()), value);
             }
             None => ok = false,
@@ -155,8 +177,10 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
     let mut ok = true;
     for module in context.working.module_instances(path).iter() {
         let data = RepetitionData::default();
+        let reader = Reader::Named(module.clone(), Named::Output(name.clone()));
         if context.operation != Operation::Validate
-            && !check_rules(
+            && !check_rules_for(
+                &reader,
                 context,
                 module,
                 &data,
@@ -168,11 +192,13 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
             ok = false;
             continue;
         }
-        let value = context.evaluate(module, &data, None, |e| e.expression(&output.expression));
-        let Some(mut value) = value else {
+        let evaluated =
+            context.evaluate(module, &data, None, |e| e.expression_in_parts(&output.expression));
+        let Some((mut value, reads)) = evaluated else {
             ok = false;
             continue;
         };
+        context.keep_reads(reader, reads);
         if module.is_root() && !context.can_be_stored(&value, output.expression.span) {
             ok = false;
             continue;
@@ -185,7 +211,9 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
         if output.ephemeral {
             value = value.with_marks(Marks::EPHEMERAL);
         }
-        if output.sensitive {
+        // As in Terraform 1.11, `sensitive` on a module's output hides it nowhere but in a root module: what is
+        // derived from it needs no mark of its own. Values that are sensitive themselves stay so.
+        if output.sensitive && module.is_root() {
             value = value.sensitive();
         } else if module.is_root() && value.deep_marks().is_sensitive() {
             context.report([Diagnostic::error(
@@ -229,13 +257,14 @@ pub(crate) fn module(context: &EvalContext, path: &ModulePath) -> Walked {
     let mut ok = true;
     for parent in context.working.module_instances(&parent_path).iter() {
         let data = RepetitionData::default();
-        let expansion = context
-            .evaluate(parent, &data, None, |e| evaluate_expansion(e, &call.repetition, validating))
-            .flatten();
-        let Some(expansion) = expansion else {
+        let evaluated = context.evaluate(parent, &data, None, |e| {
+            evaluate_expansion_in_parts(e, &call.repetition, validating)
+        });
+        let Some((Some(expansion), reads)) = evaluated else {
             ok = false;
             continue;
         };
+        context.keep_reads(Reader::Call(parent.clone(), name.clone()), reads);
         let expansion = if validating { expansion.forget_keys() } else { expansion };
         instances.extend(expansion.keys().into_iter().map(|key| parent.child(name.clone(), key)));
         context.working.set_call(parent, name, expansion);
@@ -269,8 +298,10 @@ pub(crate) async fn provider(context: &EvalContext, address: &ProviderConfigAddr
                     .collect(),
             );
             let data = RepetitionData::default();
-            context
-                .evaluate(&module, &data, None, |e| e.body(&block.config, &schema.provider.block))
+            let reader = Reader::Provider(address.clone());
+            context.evaluate_for(&reader, &module, &data, None, |e| {
+                e.body(&block.config, &schema.provider.block)
+            })
         }
         None => Some(schema.provider.block.empty_value()),
     };

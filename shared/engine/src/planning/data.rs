@@ -4,19 +4,21 @@ use super::PlanWalk;
 use super::refresh::report;
 use super::resource::{Declared, blocking, configuration, validate_configuration};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, RepetitionData, check_rules, report_unread_data};
+use crate::evaluation::{
+    CheckedObject, Reader, RepetitionData, check_rules_for, report_unread_data,
+};
 use crate::object::{Object, ObjectStatus};
 use crate::object_change::{planned_unknown, without_unknowns};
-use crate::object_codec::mark_by_schema;
-use crate::plan::{PlanMode, RefreshedInstance};
+use crate::object_codec::mark_by_configuration;
+use crate::plan::{PlanMode, RefreshedInstance, Seen};
 use crate::provider_diagnostics::{failed_call, in_body};
 use language::diagnostics::Diagnostic;
 use language::source::Span;
 use language::syntax::ast::Body;
 use providers::{Provider, ReadDataSourceRequest, TypedSchema};
 use std::sync::Arc;
+use values::Value;
 use values::address::ResourceInstance;
-use values::{Marks, Value};
 
 pub(crate) async fn plan(
     walk: &Arc<PlanWalk>,
@@ -30,7 +32,8 @@ pub(crate) async fn plan(
         blocking(move || {
             let rules = &declared.block()?.lifecycle.preconditions;
             let object = CheckedObject::ResourcePrecondition;
-            if !check_rules(&walk.context, &address.module, &data, None, object, rules) {
+            let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
+            if !check_rules_for(&reader, context, &address.module, &data, None, object, rules) {
                 return None;
             }
             configuration(&walk, &declared, &address, &data)
@@ -51,7 +54,7 @@ pub(crate) async fn plan(
         true => ActionReason::ReadBecauseDependencyPending,
     };
     let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
-    let after = marked(&declared.schema, &config, &planned);
+    let after = mark_by_configuration(&declared.schema, &config, &planned);
     walk.context.working.set_instance(address, after.clone());
     plan_read(walk, declared, address, after, reason);
     true
@@ -107,6 +110,7 @@ fn keep_read(
         address.clone(),
         RefreshedInstance {
             provider: declared.provider_address.clone(),
+            seen: Seen::InTheWorld,
             configuration: Some(config.clone()),
             current: Some(object),
             deposed: Default::default(),
@@ -117,7 +121,7 @@ fn keep_read(
 /// What stands for a data source that could not be read: its arguments alone.
 pub(crate) fn unread(schema: &TypedSchema, config: &Value) -> Value {
     let planned = planned_unknown(&schema.block, &config.unmark_deep());
-    without_unknowns(&marked(schema, config, &planned))
+    without_unknowns(&mark_by_configuration(schema, config, &planned))
 }
 
 fn dependencies(walk: &PlanWalk, declared: &Declared) -> Arc<[values::address::ConfigResource]> {
@@ -159,7 +163,7 @@ async fn read_now(
             };
             report_unread_data(&walk.context, &address.module, check, diagnostics);
             let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
-            let after = marked(&declared.schema, config, &planned);
+            let after = mark_by_configuration(&declared.schema, config, &planned);
             walk.context.working.set_instance(address, after.clone());
             keep_read(walk, declared, address, unread(&declared.schema, config), config);
             plan_read(walk, declared, address, after, ActionReason::ReadBecauseCheckNested);
@@ -180,7 +184,8 @@ async fn read_now(
         let Some(block) = declared.block() else { return false };
         let rules = &block.lifecycle.postconditions;
         let object = CheckedObject::ResourcePostcondition;
-        check_rules(&walk.context, &address.module, &data, Some(&value), object, rules)
+        let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
+        check_rules_for(&reader, context, &address.module, &data, Some(&value), object, rules)
     })
     .await
 }
@@ -252,11 +257,5 @@ pub(crate) async fn read(
         )));
     }
     // What a provider answers carries no marks, whatever it was made of.
-    Ok((marked(schema, config, &answer.state.unmark_deep()), warnings))
-}
-
-fn marked(schema: &TypedSchema, config: &Value, value: &Value) -> Value {
-    let paths = config.marked_paths();
-    let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
-    mark_by_schema(schema, &marked)
+    Ok((mark_by_configuration(schema, config, &answer.state.unmark_deep()), warnings))
 }

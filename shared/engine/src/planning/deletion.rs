@@ -62,7 +62,13 @@ pub(crate) async fn plan(
         if let (PlanMode::Destroy, Some(object)) = (walk.options.mode, &now) {
             walk.context.working.set_instance(address, object.value.clone());
         }
-        let instance = RefreshedInstance { provider, configuration: None, current: now, deposed };
+        let instance = RefreshedInstance {
+            provider,
+            seen: walk.seen(),
+            configuration: None,
+            current: now,
+            deposed,
+        };
         walk.outcome.refreshed(address.clone(), instance);
     }
     true

@@ -3,13 +3,14 @@
 use super::PlanWalk;
 use super::refresh::{self, Refreshed, report, report_failure};
 use super::resource::{Declared, blocking};
-use crate::evaluation::{Expansion, RepetitionData, evaluate_expansion};
+use crate::evaluation::{Expansion, Reader, RepetitionData, evaluate_expansion_in_parts};
 use crate::object::{Object, ObjectStatus};
 use crate::object_codec::mark_by_schema;
 use crate::plan::PlanMode;
 use language::diagnostics::{Cause, Diagnostic, Diagnostics};
 use language::evaluate::Evaluation;
 use language::module::{Configuration, Import, Repetition};
+use language::reads::PartReads;
 use language::syntax::ast::{Expression, ExpressionKind, IndexKey, TraversalStep};
 use providers::{ImportResourceRequest, ImportedResource};
 use std::collections::BTreeMap;
@@ -41,11 +42,17 @@ pub(super) async fn targets(
         let mut found = ImportedObjects::new();
         let imports = &walk.context.configuration.root.module.imports;
         for import in imports.iter().filter(|import| import.target == resource) {
-            for data in repetitions(&walk, import)? {
-                let (address, id) =
+            let (repetitions, all) = repetitions(&walk, import)?;
+            for data in repetitions {
+                let (address, id, reads) =
                     walk.context.evaluate(&ModuleInstance::root(), &data, None, |evaluation| {
-                        Some((address(evaluation, &import.to)?, identifier(evaluation, import)?))
+                        let address = address(evaluation, &import.to)?;
+                        let id = identifier(evaluation, import)?;
+                        Some((address, id, std::mem::take(&mut evaluation.reads)))
                     })??;
+                let reader = Reader::Import(address.clone());
+                walk.context.keep_reads(reader.clone(), all.clone());
+                walk.context.logs.add(&reader, reads);
                 if walk.prior.instances.contains_key(&address) {
                     continue;
                 }
@@ -64,17 +71,20 @@ pub(super) async fn targets(
     .await
 }
 
-fn repetitions(walk: &PlanWalk, import: &Import) -> Option<Vec<RepetitionData>> {
-    let Some(for_each) = &import.for_each else { return Some(vec![RepetitionData::default()]) };
+/// The repetitions of an import block, and what they were made of.
+fn repetitions(walk: &PlanWalk, import: &Import) -> Option<(Vec<RepetitionData>, PartReads)> {
+    let Some(for_each) = &import.for_each else {
+        return Some((vec![RepetitionData::default()], PartReads::default()));
+    };
     let repetition = Repetition::ForEach(for_each.clone());
     let data = RepetitionData::default();
-    let expansion: Expansion = walk
-        .context
-        .evaluate(&ModuleInstance::root(), &data, None, |evaluation| {
-            evaluate_expansion(evaluation, &repetition, false)
-        })
-        .flatten()?;
-    Some(expansion.keys().iter().map(|key| expansion.data(key)).collect())
+    let (expansion, reads) =
+        walk.context.evaluate(&ModuleInstance::root(), &data, None, |evaluation| {
+            evaluate_expansion_in_parts(evaluation, &repetition, false)
+        })?;
+    let expansion: Expansion = expansion?;
+    let repetitions = expansion.keys().iter().map(|key| expansion.data(key)).collect();
+    Some((repetitions, reads.merged()))
 }
 
 fn identifier(evaluation: &mut Evaluation<'_>, import: &Import) -> Option<Arc<str>> {

@@ -6,6 +6,7 @@ mod graph;
 mod import;
 mod managed;
 mod outcome;
+mod read_set;
 mod refresh;
 mod removal;
 mod replace_triggers;
@@ -20,18 +21,20 @@ pub(crate) use import::without_configuration as imported_but_not_declared;
 pub use managed::ignored_paths;
 pub(crate) use resource::blocking;
 pub use targeting::Target;
-pub(crate) use world::read_world;
+pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
 use crate::evaluation::{EvalContext, Named, Operation, check, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::{Moves, moved_state};
-use crate::plan::{Plan, PlanMode, Schemas};
+use crate::plan::{Plan, PlanMode, RefreshedInstance, Schemas, Seen};
+use crate::reads::Reads;
 use crate::state::State;
 use crate::vertex::Vertex;
 use graph::PlanGraph;
 use language::diagnostics::{Diagnostic, Diagnostics};
 pub(crate) use outcome::Outcome;
+pub(crate) use read_set::is_change;
 pub(crate) use removal::Forgotten;
 pub(crate) use removal::still_declared as removed_but_declared;
 use std::collections::BTreeMap;
@@ -86,6 +89,31 @@ pub(crate) struct PlanWalk {
     pub(crate) forgotten: Forgotten,
     pub(crate) plan_graph: PlanGraph,
     pub(crate) outcome: Outcome,
+    pub(crate) rehearsed: Rehearsed,
+}
+
+/// What the normal plan that precedes a destroy plan found. Terraform shows the outputs of that plan as
+/// what is destroyed.
+#[derive(Default)]
+pub(crate) struct Rehearsed {
+    /// What was read from the world, which need not be read again.
+    pub(crate) refreshed: BTreeMap<ResourceInstance, RefreshedInstance>,
+    /// Root outputs whose values are known.
+    outputs: BTreeMap<Arc<str>, Value>,
+}
+
+/// Plans as if nothing were to be destroyed. Its mistakes are nobody's concern: what is about to go need
+/// not be right any more, and what matters is found again.
+pub(crate) async fn rehearse(
+    context: EvalContext,
+    options: PlanOptions,
+    previous: Arc<State>,
+) -> Rehearsed {
+    let options = PlanOptions { mode: PlanMode::Normal, ..options };
+    let (plan, _) = plan(context, options, previous, Rehearsed::default()).await;
+    let outputs = plan.changes.outputs.into_iter().map(|(name, change)| (name, change.after));
+    let outputs = outputs.filter(|(_, value)| value.is_wholly_known()).collect();
+    Rehearsed { refreshed: plan.refreshed, outputs }
 }
 
 /// Makes a plan. Diagnostics are in the context; after errors the plan is incomplete and shows what
@@ -94,6 +122,7 @@ pub(crate) async fn plan(
     context: EvalContext,
     options: PlanOptions,
     previous: Arc<State>,
+    rehearsed: Rehearsed,
 ) -> (Plan, Diagnostics) {
     let started = context.plan_timestamp.unwrap_or_else(|| context.environment.clock.now());
     let variables =
@@ -114,6 +143,7 @@ pub(crate) async fn plan(
         forgotten,
         plan_graph,
         outcome: Outcome::default(),
+        rehearsed,
     });
     let targets = &walk_state.options.targets;
     let targeted = !targets.is_empty();
@@ -153,6 +183,10 @@ pub(crate) async fn plan(
     if !errored {
         diagnostics.extend(removal::warning(&found.changes));
     }
+    let reads = match errored {
+        true => Reads::default(),
+        false => read_set::reads(&walk_state, &found.changes),
+    };
     let plan = Plan {
         mode,
         timestamp: started.as_second(),
@@ -161,6 +195,7 @@ pub(crate) async fn plan(
         drift: found.drift,
         imports: found.imports,
         checks: context.checks.take(),
+        reads,
         previous,
         targeted,
         moves: walk_state.moves.instances.clone(),
@@ -243,12 +278,13 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
     let recorded = walk.prior.outputs.iter().filter(|_| walk.options.targets.is_empty());
     for (name, old) in recorded {
         if destroying || !root.outputs.contains_key(name) {
+            let before = walk.rehearsed.outputs.get(name).unwrap_or(&old.value);
             changes.insert(
                 name.clone(),
                 OutputChange {
                     action: Action::Delete,
-                    sensitive: old.value.deep_marks().is_sensitive(),
-                    before: old.value.clone(),
+                    sensitive: before.deep_marks().is_sensitive(),
+                    before: before.clone(),
                     after: Value::null(Type::Dynamic),
                 },
             );
@@ -282,6 +318,14 @@ impl PlanWalk {
     /// The address under which an instance is recorded, where that is another one.
     pub(crate) fn origin(&self, address: &ResourceInstance) -> Option<ResourceInstance> {
         self.moves.origin(address).cloned()
+    }
+
+    /// Where objects come from that this walk has refreshed.
+    pub(crate) fn seen(&self) -> Seen {
+        match self.options.refresh {
+            true => Seen::InTheWorld,
+            false => Seen::Recorded,
+        }
     }
 
     pub(crate) fn validating(&self) -> bool {

@@ -3,8 +3,9 @@
 use super::PlanWalk;
 use super::resource::Declared;
 use crate::changes::Action;
-use crate::evaluation::RepetitionData;
+use crate::evaluation::{Reader, RepetitionData};
 use language::diagnostics::Diagnostic;
+use language::reads::{Read, ReadLog, ReadStep};
 use language::reference::{Reference, Subject, references_in};
 use language::syntax::ast::{Expression, ExpressionKind, IndexKey, TraversalStep};
 use values::address::{AbsoluteResource, InstanceKey, ResourceInstance};
@@ -38,6 +39,7 @@ fn triggered_by(
         }
     };
     let Subject::Resource(resource) = &reference.subject else { return Some(false) };
+    note_read(walk, address, &reference, computed_key.as_ref(), &rest);
     let resource = resource.absolute(&address.module);
     let (key, path) = match computed_key {
         Some(key) => (Some(key), rest),
@@ -69,6 +71,33 @@ fn triggered_by(
     }))
 }
 
+/// Keeps that the instance looked at what triggers its replacement.
+fn note_read(
+    walk: &PlanWalk,
+    address: &ResourceInstance,
+    reference: &Reference,
+    key: Option<&InstanceKey>,
+    rest: &Path,
+) {
+    let key = key.and_then(|key| match key {
+        InstanceKey::None => None,
+        InstanceKey::Int(index) => Some(ReadStep::Index(*index)),
+        InstanceKey::String(key) => Some(ReadStep::Name(key.clone())),
+    });
+    let steps = rest.0.iter().filter_map(|step| match step {
+        PathStep::Attribute(name) | PathStep::Key(name) => Some(ReadStep::Name(name.clone())),
+        PathStep::Index(index) => Some(ReadStep::Index(*index as u64)),
+        PathStep::Element(_) => None,
+    });
+    let mut log = ReadLog::new();
+    log.push(Read {
+        subject: reference.subject.clone(),
+        path: key.into_iter().chain(steps).collect(),
+        span: reference.span,
+    });
+    walk.context.logs.add(&Reader::Instance(address.clone()), log);
+}
+
 /// The reference, an instance key that had to be evaluated, and the static rest.
 type Resolved = (Reference, Option<InstanceKey>, Path);
 
@@ -94,9 +123,10 @@ fn resolve(
     let key = match key {
         None => None,
         Some(key) => {
+            let reader = Reader::Instance(address.clone());
             let value = walk
                 .context
-                .evaluate(&address.module, data, None, |e| e.expression(key))
+                .evaluate_for(&reader, &address.module, data, None, |e| e.expression(key))
                 .ok_or_else(invalid)?;
             match (value.as_number().and_then(|n| n.to_u64()), value.as_str()) {
                 (Some(n), _) => Some(InstanceKey::Int(n)),

@@ -4,10 +4,12 @@
 use super::import::{self, ImportedObjects};
 use super::{PlanWalk, data, deletion, managed, refresh};
 use crate::changes::ActionReason;
-use crate::evaluation::{EvalContext, Expansion, RepetitionData, evaluate_expansion};
+use crate::evaluation::{
+    EvalContext, Expansion, Reader, RepetitionData, evaluate_expansion_in_parts,
+};
 use crate::graph::Walked;
 use crate::object_codec::{decode, mark_by_schema, resource_schema};
-use crate::plan::{PlanMode, RefreshedInstance};
+use crate::plan::{PlanMode, RefreshedInstance, Seen};
 use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
@@ -100,6 +102,7 @@ async fn keep_recorded(
         let Some(recorded) = walk.prior.instances.get(address) else { continue };
         let mut kept = RefreshedInstance {
             provider: declared.provider_address.clone(),
+            seen: Seen::Recorded,
             current: None,
             deposed: Default::default(),
             configuration: None,
@@ -246,12 +249,12 @@ async fn expand(
         let block = declared.block()?;
         let data = RepetitionData::default();
         let validating = walk.validating();
-        walk.context
-            .evaluate(&module, &data, None, |e| {
-                evaluate_expansion(e, &block.repetition, validating)
-            })
-            .flatten()
-            .map(|expansion| if validating { expansion.forget_keys() } else { expansion })
+        let (expansion, reads) = walk.context.evaluate(&module, &data, None, |e| {
+            evaluate_expansion_in_parts(e, &block.repetition, validating)
+        })?;
+        let resource = declared.resource.resource.absolute(&module);
+        walk.context.keep_reads(Reader::Expansion(resource), reads);
+        expansion.map(|expansion| if validating { expansion.forget_keys() } else { expansion })
     })
     .await
 }
@@ -376,9 +379,10 @@ pub(crate) fn configuration(
     data: &RepetitionData,
 ) -> Option<Value> {
     let block = declared.block()?;
-    let config = walk
-        .context
-        .evaluate(&address.module, data, None, |e| e.body(&block.config, &declared.schema.block))?;
+    let reader = Reader::Instance(address.clone());
+    let config = walk.context.evaluate_for(&reader, &address.module, data, None, |e| {
+        e.body(&block.config, &declared.schema.block)
+    })?;
     let storable = walk.context.can_be_stored(&config, block.span)
         && stores_nothing_ephemeral(walk, declared, address, &config);
     storable.then_some(config)

@@ -2,38 +2,77 @@
 
 use super::graph;
 use super::refresh::{read_object, refresh};
-use super::{Forgotten, Outcome, PlanOptions, PlanWalk, data, named_value};
+use super::{Forgotten, Outcome, PlanOptions, PlanWalk, Rehearsed, data, named_value};
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::Moves;
+use crate::object::Object;
 use crate::object_codec::resource_schema;
-use crate::plan::{Plan, PlanMode, RefreshedInstance};
+use crate::plan::{Plan, PlanMode, RefreshedInstance, Seen};
 use crate::vertex::Vertex;
+use futures::stream::{self, StreamExt};
 use language::diagnostics::Diagnostics;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use values::address::{ProviderConfigAddress, ResourceInstance, ResourceMode};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use values::address::{
+    AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode,
+};
+
+/// What was read so far; `None` where it could not be.
+type Found = BTreeMap<ResourceInstance, Option<RefreshedInstance>>;
+
+/// One reading of the world.
+pub(crate) struct Reading {
+    pub(crate) walk: PlanWalk,
+    /// Data sources that providers may be configured with, by their resources.
+    configuring: HashMap<ConfigResource, Vec<(ResourceInstance, RefreshedInstance)>>,
+    found: Mutex<Found>,
+}
 
 /// Reads the recorded objects of these instances as planning did.
 ///
-/// Providers are configured with what the plan knew: values of resources come from it.
+/// Providers are configured with what the plan knew of managed resources. Data sources that flow into their
+/// configurations, which may be tokens that are valid for minutes, are read again.
 pub(crate) async fn read_world(
     context: EvalContext,
     plan: &Plan,
     addresses: &BTreeSet<ResourceInstance>,
 ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
-    let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
-    let (plan_graph, graph) = graph::build(&context, options.mode, &[], &plan.prior);
     let providers: BTreeSet<&ProviderConfigAddress> = addresses
         .iter()
         .filter_map(|address| plan.refreshed.get(address))
         .map(|instance| &instance.provider)
         .collect();
+    let reading = with_providers(context, plan, providers).await;
+    let parallelism = reading.walk.context.environment.parallelism.max(1);
+    let left: Vec<_> =
+        addresses.iter().filter(|address| !reading.found().contains_key(*address)).collect();
+    let read = stream::iter(left).map(|address| {
+        let reading = &reading;
+        async move { (address.clone(), reading.read(plan, address).await) }
+    });
+    let found: Found = read.buffer_unordered(parallelism).collect().await;
+    let before = std::mem::take(&mut *reading.found());
+    let all = before.into_iter().chain(found);
+    let wanted = all.filter(|(address, _)| addresses.contains(address));
+    let found = wanted.filter_map(|(address, instance)| Some((address, instance?))).collect();
+    let diagnostics = reading.walk.context.take_diagnostics();
+    (found, diagnostics)
+}
+
+/// Starts and configures providers with what a plan knew: values of resources come from it.
+pub(crate) async fn with_providers(
+    context: EvalContext,
+    plan: &Plan,
+    providers: BTreeSet<&ProviderConfigAddress>,
+) -> Arc<Reading> {
+    let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
+    let (plan_graph, graph) = graph::build(&context, options.mode, &[], &plan.prior);
     let wanted: Vec<_> =
         providers.iter().filter_map(|p| graph.id(&Vertex::Provider((*p).clone()))).collect();
     let keep = graph.reachable(wanted);
     let graph = graph.retain(&keep);
-    let shared = Arc::new(PlanWalk {
+    let walk_state = PlanWalk {
         context,
         options,
         prior: plan.prior.clone(),
@@ -41,94 +80,132 @@ pub(crate) async fn read_world(
         forgotten: Forgotten::default(),
         plan_graph,
         outcome: Outcome::default(),
-    });
+        rehearsed: Rehearsed::default(),
+    };
     // What a provider's configuration refers to is as it was planned.
     let needed: Vec<_> = plan
         .refreshed
         .iter()
         .filter(|(address, _)| graph.id(&Vertex::Resource(address.config())).is_some())
-        .filter_map(|(address, instance)| Some((address, instance.current.as_ref()?)))
+        .filter_map(|(address, instance)| Some((address, instance, instance.current.as_ref()?)))
         .collect();
-    for (address, object) in &needed {
-        shared.context.working.set_instance(address, object.value.clone());
+    let mut configuring = HashMap::<_, Vec<_>>::new();
+    for (address, instance, object) in &needed {
+        walk_state.context.working.set_instance(address, object.value.clone());
+        if address.resource.mode == ResourceMode::Data {
+            let instance = ((*address).clone(), (*instance).clone());
+            configuring.entry(address.config()).or_default().push(instance);
+        }
     }
-    shared.context.working.finish_instances(needed.iter().map(|(address, _)| *address));
+    walk_state.context.working.finish_instances(needed.iter().map(|(address, ..)| *address));
+    let reading = Arc::new(Reading { walk: walk_state, configuring, found: Mutex::default() });
     walk(
         &graph,
         |vertex| {
-            let (shared, vertex) = (shared.clone(), vertex.clone());
-            async move { visit(shared, vertex).await }
+            let (reading, vertex) = (reading.clone(), vertex.clone());
+            async move { reading.visit(vertex).await }
         },
         |_| {},
     )
     .await;
-    let mut found = BTreeMap::new();
-    for address in addresses {
-        if let Some(instance) = read(&shared, plan, address).await {
-            found.insert(address.clone(), instance);
+    reading
+}
+
+impl Reading {
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn visit(self: Arc<Self>, vertex: Vertex) -> Walked {
+        match vertex {
+            Vertex::Provider(address) => named_values::provider(&self.walk.context, &address).await,
+            Vertex::Resource(resource) => self.evaluate_again(&resource).await,
+            vertex => super::blocking(move || named_value(&self.walk.context, &vertex)).await,
         }
     }
-    let diagnostics = shared.context.take_diagnostics();
-    (found, diagnostics)
-}
 
-async fn visit(shared: Arc<PlanWalk>, vertex: Vertex) -> Walked {
-    match vertex {
-        Vertex::Provider(address) => named_values::provider(&shared.context, &address).await,
-        Vertex::Resource(_) => Walked::Done,
-        vertex => super::blocking(move || named_value(&shared.context, &vertex)).await,
-    }
-}
-
-async fn read(
-    shared: &PlanWalk,
-    plan: &Plan,
-    address: &ResourceInstance,
-) -> Option<RefreshedInstance> {
-    let planned = plan.refreshed.get(address)?;
-    let provider = shared.context.pool.running(&planned.provider)?;
-    let schemas = shared.context.pool.schema(&planned.provider.provider)?;
-    let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
-    let mut instance = RefreshedInstance {
-        provider: planned.provider.clone(),
-        configuration: planned.configuration.clone(),
-        current: None,
-        deposed: BTreeMap::new(),
-    };
-    if address.resource.mode == ResourceMode::Data {
-        let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
-        let value = match data::read(&*provider, schema, address, config).await {
-            Ok((value, _)) => value,
-            Err(failure) => {
-                shared.context.report(failure.into_diagnostics(None, None, address));
-                return None;
+    /// Reads the data sources of one resource for a provider's configuration.
+    async fn evaluate_again(&self, resource: &ConfigResource) -> Walked {
+        let mut walked = Walked::Done;
+        let mut resources = BTreeSet::<AbsoluteResource>::new();
+        for (address, planned) in self.configuring.get(resource).into_iter().flatten() {
+            let instance = self.read_data(address, planned).await;
+            match instance.as_ref().and_then(|instance| instance.current.as_ref()) {
+                Some(object) => {
+                    self.walk.context.working.set_instance(address, object.value.clone());
+                    resources.insert(address.containing());
+                }
+                None => walked = Walked::Failed,
             }
-        };
-        instance.current = Some(crate::object::Object { value, ..object.clone() });
-        return Some(instance);
+            self.found().insert(address.clone(), instance);
+        }
+        for resource in &resources {
+            self.walk.context.working.finish_resource(resource);
+        }
+        walked
     }
-    let origin = plan.moves.get(address);
-    let converted = origin.is_some_and(|origin| origin.resource.ty != address.resource.ty);
-    if converted || plan.imports.contains_key(address) {
-        // No record has the object in this form: what planning found is read again.
-        if let Some(object) = &planned.current {
-            let object = object.clone();
-            let found =
-                read_object(shared, None, &*provider, schema, address, None, object).await?;
+
+    async fn read_data(
+        &self,
+        address: &ResourceInstance,
+        planned: &RefreshedInstance,
+    ) -> Option<RefreshedInstance> {
+        let context = &self.walk.context;
+        let provider = context.pool.running(&planned.provider)?;
+        let schemas = context.pool.schema(&planned.provider.provider)?;
+        let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
+        let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
+        match data::read(&*provider, schema, address, config).await {
+            Ok((value, _)) => {
+                let current = Some(Object { value, ..object.clone() });
+                Some(RefreshedInstance { current, ..planned.clone() })
+            }
+            Err(failure) => {
+                context.report(failure.into_diagnostics(None, None, address));
+                None
+            }
+        }
+    }
+
+    async fn read(&self, plan: &Plan, address: &ResourceInstance) -> Option<RefreshedInstance> {
+        let planned = plan.refreshed.get(address)?;
+        if address.resource.mode == ResourceMode::Data {
+            return self.read_data(address, planned).await;
+        }
+        let walk = &self.walk;
+        let provider = walk.context.pool.running(&planned.provider)?;
+        let schemas = walk.context.pool.schema(&planned.provider.provider)?;
+        let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
+        let mut instance = RefreshedInstance {
+            provider: planned.provider.clone(),
+            seen: Seen::InTheWorld,
+            configuration: None,
+            current: None,
+            deposed: BTreeMap::new(),
+        };
+        let origin = plan.moves.get(address);
+        let converted = origin.is_some_and(|origin| origin.resource.ty != address.resource.ty);
+        if converted || plan.imports.contains_key(address) {
+            // No record has the object in this form: what planning found is read again.
+            if let Some(object) = &planned.current {
+                let object = object.clone();
+                let found =
+                    read_object(walk, None, &*provider, schema, address, None, object).await?;
+                instance.current = found.now;
+            }
+            return Some(instance);
+        }
+        let recorded = plan.prior.instances.get(address)?;
+        if let Some(stored) = &recorded.current {
+            let found = refresh(walk, None, &*provider, schema, address, None, stored).await?;
             instance.current = found.now;
         }
-        return Some(instance);
-    }
-    let recorded = plan.prior.instances.get(address)?;
-    if let Some(stored) = &recorded.current {
-        let found = refresh(shared, None, &*provider, schema, address, None, stored).await?;
-        instance.current = found.now;
-    }
-    for (key, stored) in &recorded.deposed {
-        let found = refresh(shared, None, &*provider, schema, address, Some(key), stored).await?;
-        if let Some(object) = found.now {
-            instance.deposed.insert(key.clone(), object);
+        for (key, stored) in &recorded.deposed {
+            let found = refresh(walk, None, &*provider, schema, address, Some(key), stored).await?;
+            if let Some(object) = found.now {
+                instance.deposed.insert(key.clone(), object);
+            }
         }
+        Some(instance)
     }
-    Some(instance)
 }

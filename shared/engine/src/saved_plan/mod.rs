@@ -5,13 +5,16 @@
 
 mod container;
 mod form;
+mod sets;
 mod signing;
 
 pub use container::{EncodedPlan, UnsignedPlan};
+pub use sets::{read_set, write_set};
 pub use signing::{HmacKey, PlanDigest, PlanSignature, PlanSigner, PlanVerifier, SigningError};
 
 use crate::identifiers::PlanId;
 use crate::plan::Plan;
+use crate::reads::LookedAt;
 use crate::record::key::EstateName;
 use crate::stages::AuthenticityProof;
 use crate::state::{Lineage, Revision};
@@ -23,7 +26,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use values::Path;
-use values::address::{ProviderAddress, ResourceInstance};
+use values::address::{AbsoluteResource, ProviderAddress, ResourceInstance, ResourceMode};
 
 /// The format of plan files that this version reads and writes.
 pub const FORMAT: u16 = 1;
@@ -57,6 +60,8 @@ pub struct SavedPlan {
     pub write_set: BTreeMap<ResourceInstance, SetMember>,
     /// Instances that the changes rest on.
     pub read_set: BTreeMap<ResourceInstance, SetMember>,
+    /// Resources of which the changes rest on which instances there are.
+    pub key_sets: BTreeSet<AbsoluteResource>,
     /// Attributes that the configuration wants ignored (`ignore_changes`), where there are any.
     pub ignored: BTreeMap<ResourceInstance, Vec<Path>>,
     /// Root variables whose values are ephemeral: named, never kept; to be given again.
@@ -67,6 +72,24 @@ pub struct SavedPlan {
     pub snapshot: Vec<Verdict>,
     /// The plan itself.
     pub plan: Plan,
+}
+
+impl SavedPlan {
+    /// The instances that are read from the world again before anything is changed: all that are changed, and
+    /// those whose values decide what is changed.
+    pub fn read_again(&self) -> BTreeSet<ResourceInstance> {
+        let read = self.read_set.iter().filter(|(_, member)| member.looked_at.is_compared());
+        let all = self.write_set.keys().chain(read.map(|(address, _)| address));
+        all.filter(|address| self.plan.refreshed.contains_key(*address)).cloned().collect()
+    }
+
+    /// The members whose records decide whether the plan still holds. A data source's record decides
+    /// nothing: its value is read again.
+    pub fn recorded_members(&self) -> impl Iterator<Item = (&ResourceInstance, &SetMember)> {
+        let read = self.read_set.iter();
+        let read = read.filter(|(address, _)| address.resource.mode == ResourceMode::Managed);
+        self.write_set.iter().chain(read)
+    }
 }
 
 /// The files of a configuration.
@@ -107,8 +130,8 @@ pub struct SetMember {
     pub version: Version,
     /// Its revision; empty where there was no instance.
     pub revision: Revision,
-    /// The attributes that were looked at; `None` for the whole.
-    pub paths: Option<Vec<Path>>,
+    /// What the changes looked at of it. Of what is changed itself all is compared, whoever looks at it.
+    pub looked_at: LookedAt,
 }
 
 /// What was asked for, beside mode and variables.

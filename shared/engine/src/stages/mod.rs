@@ -1,6 +1,7 @@
 //! Stages: the named checks of a saved plan. What they come to is data.
 
 mod authenticity;
+mod comparison;
 mod difference;
 mod lineage;
 mod records;
@@ -8,16 +9,19 @@ mod resources;
 mod serial;
 mod snapshot;
 mod upstream;
+mod waiver;
 
 pub use authenticity::{AuthenticityFacts, authenticate};
 pub use lineage::check_lineage;
 pub use records::check_records;
-pub use resources::{Waiver, World, check_resources};
+pub use resources::{World, check_resources};
 pub use serial::check_serial;
 pub use snapshot::{check_snapshot, compare_snapshot};
 pub use upstream::check_upstream;
+pub use waiver::Waiver;
 
 pub(crate) use authenticity::AuthenticityProof;
+pub(crate) use comparison::Subject;
 
 use crate::estate::EstateReading;
 use crate::record::key::EstateName;
@@ -76,7 +80,7 @@ pub async fn validate_saved_plan(
     verdicts.extend(check_serial(&contents, facts.reading));
     verdicts.extend(check_records(&contents, facts.reading));
     verdicts.extend(check_resources(&contents, facts.world, facts.waivers));
-    verdicts.extend(check_upstream(&contents));
+    verdicts.extend(check_upstream(&contents, facts.world, facts.waivers));
     Ok(Validation { verdicts, plan })
 }
 

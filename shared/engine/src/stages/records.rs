@@ -10,7 +10,7 @@ use values::address::{ConfigResource, ResourceInstance};
 /// Whether the records that the plan rests on moved, are claimed by others, or are in doubt.
 pub fn check_records(plan: &SavedPlan, reading: &EstateReading) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
-    for (address, member) in plan.write_set.iter().chain(&plan.read_set) {
+    for (address, member) in plan.recorded_members() {
         let Some(facts) = reading.records.get(address) else {
             verdicts.extend(moved(address, member, None));
             continue;
@@ -39,6 +39,7 @@ pub fn check_records(plan: &SavedPlan, reading: &EstateReading) -> Vec<Verdict> 
         }
     }
     verdicts.extend(new_dependents(plan, reading));
+    verdicts.extend(new_instances(plan, reading));
     if verdicts.is_empty() {
         let message = format!(
             "none of the {} records that are changed and {} that are read has moved",
@@ -155,4 +156,28 @@ fn new_dependents(plan: &SavedPlan, reading: &EstateReading) -> Vec<Verdict> {
         }
     }
     verdicts
+}
+
+/// Instances that were recorded since, of resources whose set of instances the plan looked at.
+fn new_instances(plan: &SavedPlan, reading: &EstateReading) -> Vec<Verdict> {
+    if plan.key_sets.is_empty() {
+        return Vec::new();
+    }
+    let new = reading.state.instances.keys().filter(|address| {
+        !plan.plan.previous.instances.contains_key(*address)
+            && !plan.write_set.contains_key(*address)
+            && !plan.read_set.contains_key(*address)
+            && plan.key_sets.contains(&address.containing())
+    });
+    new.map(|address| {
+        let by = reading.records.get(address).map_or_else(String::new, |facts| {
+            format!(" by the run {} of {}", facts.written_by.run, facts.written_by.principal)
+        });
+        let message = format!(
+            "it was written{by} since the plan was made, and the plan rests on which instances of {} there are",
+            address.containing()
+        );
+        Verdict::reject(Stage::Records, RejectCode::Stale, message).on(address).remedy(PLAN_AGAIN)
+    })
+    .collect()
 }

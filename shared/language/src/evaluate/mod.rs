@@ -21,7 +21,7 @@ use values::convert::convert;
 use values::{Number, Type, Value};
 
 use crate::diagnostics::{Cause, Diagnostic, Diagnostics};
-use crate::reads::{OpenRead, ReadLog};
+use crate::reads::{OpenRead, PartReads, ReadLog};
 use crate::reference::{Reference, Visit, visit_traversals};
 use crate::scope::Scope;
 use crate::syntax::JsonString;
@@ -65,6 +65,31 @@ impl<'a> Evaluation<'a> {
         }
         self.take(evaluator);
         Value::unknown(ty.without_optional())
+    }
+
+    /// The value of an expression, and what it looked at by the parts of the value; not in
+    /// [`Evaluation::reads`] then.
+    pub fn expression_in_parts(&mut self, expression: &Expression) -> (Value, PartReads) {
+        let mut evaluator = Evaluator::new(Some(self.scope));
+        evaluator.check_references(expression);
+        if !evaluator.refused.is_empty() {
+            self.take(evaluator);
+            return (Value::dynamic(), PartReads::default());
+        }
+        let (value, parts, alias) = match &expression.without_parentheses().kind {
+            ExpressionKind::Object(items) => {
+                let (value, parts) = evaluator.object_in_parts(items, Locals::Outermost);
+                (value, parts, None)
+            }
+            _ => {
+                let tracked = evaluator.evaluate_tracked(expression, Locals::Outermost);
+                (tracked.value, None, tracked.open)
+            }
+        };
+        let failed = !evaluator.refused.is_empty();
+        let reads = std::mem::take(&mut evaluator.reads).into_parts(parts, alias);
+        self.take(evaluator);
+        (if failed { Value::dynamic() } else { value }, reads)
     }
 
     /// The object that a body gives by a schema, dynamic blocks expanded; unknown of the schema's

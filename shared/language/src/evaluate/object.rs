@@ -6,12 +6,24 @@ use std::sync::Arc;
 use values::convert::convert;
 use values::{Kind, Marks, Type, Value};
 
-use super::{Evaluator, Locals};
+use super::{Evaluator, Locals, Tracked};
 use crate::diagnostics::Diagnostic;
+use crate::reads::AttributeReads;
 use crate::syntax::ast::{ExpressionKind, ObjectItem, ObjectKey};
 
 impl Evaluator<'_> {
     pub(super) fn object(&mut self, items: &[ObjectItem], locals: Locals<'_>) -> Value {
+        self.object_in_parts(items, locals).0
+    }
+
+    /// Beside the value, where the reads of each attribute are in the log; `None` where it is not known
+    /// which attributes there are.
+    pub(super) fn object_in_parts(
+        &mut self,
+        items: &[ObjectItem],
+        locals: Locals<'_>,
+    ) -> (Value, Option<Vec<AttributeReads>>) {
+        let mut parts = Vec::with_capacity(items.len());
         let mut known = true;
         let mut marks = Marks::NONE;
         let mut attributes = BTreeMap::new();
@@ -19,7 +31,9 @@ impl Evaluator<'_> {
             let start = self.diagnostics.len();
             let key = self.key(&item.key, locals);
             let failed = self.has_failed_since(start);
-            let value = self.evaluate(&item.value, locals);
+            let from = self.reads.mark();
+            let Tracked { value, open: alias } = self.evaluate_tracked(&item.value, locals);
+            let to = self.reads.mark();
             let key = match key {
                 Some(key) if !failed => key,
                 _ => {
@@ -34,6 +48,7 @@ impl Evaluator<'_> {
                         self.refuse_duplicate(&text, items, item);
                         continue;
                     }
+                    parts.push(AttributeReads { name: text.clone(), from, to, alias });
                     attributes.insert(text, value);
                 }
                 None => {
@@ -45,8 +60,8 @@ impl Evaluator<'_> {
             }
         }
         match known {
-            true => Value::object(attributes).with_marks(marks),
-            false => Value::dynamic(),
+            true => (Value::object(attributes).with_marks(marks), Some(parts)),
+            false => (Value::dynamic(), None),
         }
     }
 

@@ -27,6 +27,8 @@ pub struct PlanDocument {
     pub configuration: Option<Json>,
     /// Results of checks, in Terraform's representation.
     pub checks: Option<Json>,
+    /// What a saved plan changes and looked at, of [`crate::sets`]: an addition to Terraform's representation.
+    pub sets: Option<Json>,
 }
 
 /// Writes a plan and a newline.
@@ -70,6 +72,9 @@ fn push_plan(view: &PlanView<'_>, document: &PlanDocument, out: &mut String) {
     push_relevant_attributes(view, &mut fields);
     if let Some(checks) = &document.checks {
         fields.json("checks", checks);
+    }
+    if let Some(sets) = &document.sets {
+        fields.json(crate::sets::KEY, sets);
     }
     fields.string("timestamp", &timestamp(plan.timestamp));
     fields.bool("applyable", view.is_applyable());

@@ -2,24 +2,26 @@
 
 mod change;
 mod schema;
+mod set;
 mod state;
 mod value;
 
-use super::{Bundle, LockedProvider, PlanOptions, SavedPlan, SavedPlanError, SetMember};
+use super::{Bundle, LockedProvider, PlanOptions, SavedPlan, SavedPlanError};
 use crate::checks::{CheckResult, CheckStatus};
 use crate::identifiers::PlanId;
 use crate::moving::moved_state;
 use crate::plan::{Plan, PlanMode};
+use crate::reads::Reads;
 use crate::record::body::SharedAddresses;
 use crate::record::key::EstateName;
-use crate::state::{Lineage, Revision};
+use crate::state::Lineage;
 use crate::verdict::Verdict;
 use bytes::Bytes;
 use change::{ChangeForm, OutputChangeForm};
-use records::Version;
 use schema::SchemaForm;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
+use set::{SetForm, from_set, into_set};
 use state::{RefreshedForm, StateForm};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,13 +55,6 @@ enum ResourceModeForm {
 }
 
 #[derive(Serialize, Deserialize)]
-struct MemberForm {
-    version: Version,
-    revision: Arc<str>,
-    paths: Option<Vec<PathForm>>,
-}
-
-#[derive(Serialize, Deserialize)]
 struct CheckForm {
     module: String,
     name: Arc<str>,
@@ -78,8 +73,9 @@ pub(super) struct PlanForm {
     serial: u64,
     files: BTreeMap<Arc<str>, ByteBuf>,
     providers: BTreeMap<String, LockedProvider>,
-    write_set: BTreeMap<String, MemberForm>,
-    read_set: BTreeMap<String, MemberForm>,
+    write_set: SetForm,
+    read_set: SetForm,
+    key_sets: Vec<String>,
     ignored: BTreeMap<String, Vec<PathForm>>,
     ephemeral_variables: BTreeSet<Arc<str>>,
     options: PlanOptions,
@@ -103,21 +99,6 @@ pub(super) struct PlanForm {
 impl PlanForm {
     pub(super) fn from_plan(saved: &SavedPlan) -> Result<PlanForm, SavedPlanError> {
         let plan = &saved.plan;
-        let set = |set: &BTreeMap<ResourceInstance, SetMember>| {
-            let member = |(address, member): (&ResourceInstance, &SetMember)| {
-                let paths = member
-                    .paths
-                    .as_ref()
-                    .map(|paths| paths.iter().map(PathForm::from_path).collect::<Result<_, _>>());
-                let form = MemberForm {
-                    version: member.version.clone(),
-                    revision: member.revision.0.clone(),
-                    paths: paths.transpose()?,
-                };
-                Ok::<_, SavedPlanError>((address.to_string(), form))
-            };
-            set.iter().map(member).collect::<Result<BTreeMap<_, _>, _>>()
-        };
         let ignored = saved.ignored.iter().map(|(address, paths)| {
             let paths = paths.iter().map(PathForm::from_path).collect::<Result<_, _>>()?;
             Ok::<_, SavedPlanError>((address.to_string(), paths))
@@ -163,8 +144,9 @@ impl PlanForm {
             serial: saved.serial,
             files: files.iter().map(|(p, c)| (p.clone(), ByteBuf::from(c.to_vec()))).collect(),
             providers: providers.collect(),
-            write_set: set(&saved.write_set)?,
-            read_set: set(&saved.read_set)?,
+            write_set: from_set(&saved.write_set)?,
+            read_set: from_set(&saved.read_set)?,
+            key_sets: saved.key_sets.iter().map(ToString::to_string).collect(),
             ignored: ignored.collect::<Result<_, _>>()?,
             ephemeral_variables,
             options: saved.options.clone(),
@@ -207,20 +189,10 @@ impl PlanForm {
 
     pub(super) fn into_plan(self) -> Result<SavedPlan, SavedPlanError> {
         let mut shared = SharedAddresses::default();
-        let set = |set: BTreeMap<String, MemberForm>| {
-            let member = |(address, form): (String, MemberForm)| {
-                let paths = form.paths.map(|paths| {
-                    paths.into_iter().map(PathForm::into_path).collect::<Result<_, _>>()
-                });
-                let member = SetMember {
-                    version: form.version,
-                    revision: Revision(form.revision),
-                    paths: paths.transpose()?,
-                };
-                Ok::<_, SavedPlanError>((instance(&address)?, member))
-            };
-            set.into_iter().map(member).collect::<Result<BTreeMap<_, _>, _>>()
-        };
+        let key_sets = self
+            .key_sets
+            .iter()
+            .map(|text| text.parse().map_err(|_| damaged("the address of a resource")));
         let ignored = self.ignored.into_iter().map(|(address, paths)| {
             let paths = paths.into_iter().map(PathForm::into_path).collect::<Result<_, _>>()?;
             Ok::<_, SavedPlanError>((instance(&address)?, paths))
@@ -294,6 +266,7 @@ impl PlanForm {
             moves,
             imports,
             checks,
+            reads: Reads::default(),
             refreshed,
             schemas: crate::plan::Schemas(schemas.collect::<Result<_, _>>()?),
             complete: self.complete,
@@ -311,8 +284,9 @@ impl PlanForm {
             serial: self.serial,
             bundle: Bundle { files: files.collect() },
             providers: providers.collect::<Result<_, _>>()?,
-            write_set: set(self.write_set)?,
-            read_set: set(self.read_set)?,
+            write_set: into_set(self.write_set)?,
+            read_set: into_set(self.read_set)?,
+            key_sets: key_sets.collect::<Result<_, _>>()?,
             ignored: ignored.collect::<Result<_, _>>()?,
             ephemeral_variables: self.ephemeral_variables,
             options: self.options,

@@ -1,7 +1,7 @@
 use super::value::{PathForm, ValueForm};
 use super::{damaged, instance};
 use crate::object::{DeposedKey, Object, ObjectStatus, StoredIdentity, StoredObject};
-use crate::plan::RefreshedInstance;
+use crate::plan::{RefreshedInstance, Seen};
 use crate::record::body::{ObjectStatusBody, SharedAddresses};
 use crate::saved_plan::SavedPlanError;
 use crate::state::{InstanceState, Lineage, OutputState, Revision, State};
@@ -51,6 +51,7 @@ struct StoredForm {
 #[derive(Serialize, Deserialize)]
 pub(super) struct RefreshedForm {
     provider: String,
+    recorded: bool,
     configuration: Option<ValueForm>,
     current: Option<ObjectForm>,
     deposed: BTreeMap<String, ObjectForm>,
@@ -186,6 +187,7 @@ impl RefreshedForm {
             .map(|value| ValueForm::from_value(value, || address.to_string()));
         Ok(RefreshedForm {
             provider: refreshed.provider.to_string(),
+            recorded: refreshed.seen == Seen::Recorded,
             configuration: configuration.transpose()?,
             current: refreshed.current.as_ref().map(form).transpose()?,
             deposed: deposed.collect::<Result<_, _>>()?,
@@ -204,7 +206,11 @@ impl RefreshedForm {
         for (key, form) in self.deposed {
             deposed.insert(DeposedKey::from_stored(&key), form.into_object(shared)?);
         }
-        Ok(RefreshedInstance { provider, configuration, current, deposed })
+        let seen = match self.recorded {
+            true => Seen::Recorded,
+            false => Seen::InTheWorld,
+        };
+        Ok(RefreshedInstance { provider, seen, configuration, current, deposed })
     }
 }
 

@@ -16,7 +16,7 @@ use language::diagnostics::{Diagnostic, Diagnostics};
 use language::evaluate::Evaluation;
 use language::files::Memory;
 use language::functions::{FunctionContext, Random};
-use language::reads::ReadLog;
+use language::reads::{PartReads, ReadLog};
 use language::reference::Reference;
 use language::scope::Scope;
 use language::source::Sources;
@@ -131,6 +131,14 @@ impl Constants {
         let mut evaluation = Evaluation::new(self);
         let value = evaluation.expression(&expression);
         (value, evaluation.diagnostics, evaluation.reads)
+    }
+
+    pub(super) fn evaluate_in_parts(&self, text: &str) -> PartReads {
+        let expression = self.parse(text);
+        let mut evaluation = Evaluation::new(self);
+        let (value, reads) = evaluation.expression_in_parts(&expression);
+        assert_eq!(value, self.evaluate(text).0, "{text}");
+        reads
     }
 
     /// Each error as `line,columns: summary: detail`.

@@ -1,6 +1,7 @@
 //! What evaluation says that it looked at.
 
 use super::Constants;
+use language::reads::PartLog;
 
 fn assert_reads(text: &str, expected: &[&str]) {
     let scope = Constants::new();
@@ -48,4 +49,53 @@ fn long_loops_do_not_repeat_themselves() {
     let scope = Constants::new();
     let (_, _, reads) = scope.evaluate("[for i in range(5000) : i + var.n]");
     assert!(reads.len() < 5, "{}", reads.len());
+}
+
+/// The reads of each part, an alias with a star.
+fn parts(text: &str) -> Vec<(String, Vec<String>)> {
+    let shown = |part: &PartLog| {
+        let star = |at| if part.alias == Some(at) { "*" } else { "" };
+        part.reads.iter().enumerate().map(|(at, read)| format!("{read}{}", star(at))).collect()
+    };
+    let scope = Constants::new();
+    let reads = scope.evaluate_in_parts(text);
+    let mut all = vec![(String::new(), shown(&reads.common))];
+    let attributes = reads.attributes.into_iter().flatten();
+    all.extend(attributes.map(|(name, part)| (name.to_string(), shown(&part))));
+    all
+}
+
+fn assert_parts(text: &str, expected: &[(&str, &[&str])]) {
+    let expected: Vec<(String, Vec<String>)> = expected
+        .iter()
+        .map(|(name, reads)| ((*name).into(), reads.iter().map(|r| (*r).into()).collect()))
+        .collect();
+    assert_eq!(parts(text), expected, "{text}");
+}
+
+#[test]
+fn a_constructed_object_has_a_log_for_each_attribute() {
+    assert_parts(
+        "({ a = var.s, b = \"${var.n}-${var.s}\", (local.number) = 1, c = [var.list] })",
+        &[
+            ("", &["local.number"]),
+            ("1", &[]),
+            ("a", &["var.s*"]),
+            ("b", &["var.n", "var.s"]),
+            ("c", &["var.list"]),
+        ],
+    );
+    assert_parts("merge({ a = var.s }, { b = var.n })", &[("", &["var.s", "var.n"])]);
+}
+
+#[test]
+fn a_value_that_is_passed_on_is_the_one_that_was_read() {
+    assert_parts("aws_instance.web[0]", &[("", &["aws_instance.web[0]*"])]);
+    assert_parts("\"${local.object.a}\"", &[("", &["local.object.a*"])]);
+    assert_parts(
+        "aws_instance.web[count.index].tags",
+        &[("", &["aws_instance.web[1].tags*", "count.index"])],
+    );
+    assert_parts("var.flag ? var.s : var.none", &[("", &["var.s", "var.flag"])]);
+    assert_parts("[var.s]", &[("", &["var.s"])]);
 }
