@@ -176,6 +176,13 @@ pub fn cases() -> Vec<Case> {
             ],
         ),
         case(
+            "suspended",
+            "an invocation is suspended while it claims; the next goes on, decides and changes",
+            0b011,
+            Faults { crashes: 1, thaws: 1, delayed_writes: 1, ..NONE },
+            vec![plan(&[(0, Update, 0), (1, Update, 0)], &[]).invoked(2)],
+        ),
+        case(
             "skew-of-three",
             "three transactions in a ring, each of which reads what the next changes",
             0b111,
@@ -226,7 +233,9 @@ pub fn large_cases() -> Vec<Case> {
             "skew-of-three" => {
                 ("skew-of-three-large", Faults { crashes: 1, thaws: 1, ..NONE }, &[1, 1, 1])
             }
-            "revived" => ("revived-large", Faults { crashes: 1, refusals: 1, ..NONE }, &[2, 1]),
+            "revived" => {
+                ("revived-large", Faults { crashes: 1, refusals: 1, thaws: 1, ..NONE }, &[2, 1])
+            }
             _ => return None,
         };
         let plans = case

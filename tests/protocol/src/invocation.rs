@@ -115,7 +115,7 @@ impl Model {
                 state.strays[record] |= 1 << plan;
                 state.invocations[index].stop(Status::Ended(Ending::Superseded));
             }
-            Position::Strip { member } => self.strip(state, index, member),
+            Position::Strip { member, then } => self.strip(state, index, member, then),
         }
         Ok(())
     }
@@ -339,22 +339,33 @@ impl Model {
 
     /// Ends the attempt without a change: the phase first, so that an attempt which is no longer the last strips nothing.
     pub(crate) fn give_up(&self, state: &mut State, index: usize, phase: Phase) {
+        if self.without(Mutation::StripBeforePhase) {
+            state.invocations[index].position = Position::Strip { member: 0, then: Some(phase) };
+            return;
+        }
+        self.end_as(state, index, phase);
+    }
+
+    fn end_as(&self, state: &mut State, index: usize, phase: Phase) {
         let invocation = state.invocations[index];
         let body = self.fresh_transaction(state, invocation.plan, phase, invocation.attempt);
         let expected = Body::Transaction(invocation.plan, invocation.transaction);
         self.send(state, index, Purpose::End, expected, body);
     }
 
-    fn strip(&self, state: &mut State, index: usize, member: u8) {
+    fn strip(&self, state: &mut State, index: usize, member: u8, then: Option<Phase>) {
         let Some(&member_of_plan) = self.plan(state, index).members.get(member as usize) else {
+            if let Some(phase) = then {
+                return self.end_as(state, index, phase);
+            }
             let waiting = state.invocations[index].transaction.phase == Phase::Waiting;
             return self.stop(state, index, if waiting { Ending::Busy } else { Ending::Rejected });
         };
         let key = member_of_plan.record;
         let record = state.records[key as usize];
         match self.own(state, index, &record) {
-            Some(claim) if claim.attempt <= state.invocations[index].attempt => {
-                let purpose = Purpose::Strip { member };
+            Some(claim) if claim.attempt <= state.invocations[index].attempt || then.is_some() => {
+                let purpose = Purpose::Strip { member, then };
                 self.send_record(
                     state,
                     index,
@@ -364,7 +375,7 @@ impl Model {
                     Record { claim: None, ..record },
                 );
             }
-            _ => state.invocations[index].position = Position::Strip { member: member + 1 },
+            _ => state.invocations[index].position = Position::Strip { member: member + 1, then },
         }
     }
 
@@ -406,9 +417,15 @@ impl Model {
             Purpose::End if invocation.transaction.phase == Phase::Done => {
                 self.stop(state, index, Ending::Done)
             }
-            Purpose::End => invocation.position = Position::Strip { member: 0 },
-            Purpose::Strip { member } => {
-                invocation.position = Position::Strip { member: member + 1 }
+            Purpose::End => {
+                match (invocation.transaction.phase, self.without(Mutation::StripBeforePhase)) {
+                    (Phase::Done, _) => self.stop(state, index, Ending::Done),
+                    (_, true) => self.stop(state, index, Ending::Busy),
+                    (_, false) => invocation.position = Position::Strip { member: 0, then: None },
+                }
+            }
+            Purpose::Strip { member, then } => {
+                invocation.position = Position::Strip { member: member + 1, then };
             }
             Purpose::Fence | Purpose::Settle => invocation.position = Position::Step,
         }
@@ -468,8 +485,8 @@ impl Model {
                     None => return self.lost(state, index),
                 }
             }
-            (Purpose::Strip { member }, _) => {
-                state.invocations[index].position = Position::Strip { member };
+            (Purpose::Strip { member, then }, _) => {
+                state.invocations[index].position = Position::Strip { member, then };
             }
             (Purpose::Fence | Purpose::Settle, _) => {
                 state.invocations[index].position = Position::Step
