@@ -14,7 +14,7 @@ const MISSED: [(Mutation, &str, Invariant); 16] = [
     (Mutation::NoDependentsCheck, "phantom", Invariant::ReadMoved),
     (Mutation::SettleWithinMargin, "record-alone", Invariant::Repeated),
     (Mutation::KeepOlderClaims, "revived", Invariant::ClaimsHeld),
-    (Mutation::StripBeforePhase, "suspended", Invariant::ClaimsHeld),
+    (Mutation::StripBeforePhase, "suspended", Invariant::ResultLost),
     (Mutation::TrustBodyReadBeforeEnd, "write-skew", Invariant::Serializable),
     (Mutation::StripSourceAlone, "move", Invariant::TwoRecords),
     (Mutation::DropRefusedResult, "same-create", Invariant::ResultLost),
