@@ -25,7 +25,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
         Flag::Value("var"),
         Flag::Value("var-file"),
     ];
-    match super::begin(invocation, environment, &own) {
+    match super::begin(&flags_first(invocation), environment, &own) {
         Ok((session, flags)) => {
             let result = adopt(&session, &flags).await;
             session.conclude(result, "adopt")
@@ -100,6 +100,19 @@ async fn object(
     diagnostics.extend(found);
     session.reporter.diagnostics(&diagnostics, &sources);
     Ok(adopted)
+}
+
+/// Messages name the address first, as people do, and flags with their values behind it.
+pub(super) fn flags_first(invocation: &Invocation) -> Invocation {
+    let is_flag = |argument: &&String| argument.starts_with('-') && argument.contains('=');
+    let (flags, rest): (Vec<_>, Vec<_>) = invocation.arguments.iter().partition(is_flag);
+    Invocation {
+        command: invocation.command.clone(),
+        arguments: flags.into_iter().chain(rest).cloned().collect(),
+        directory: invocation.directory.clone(),
+        estate: invocation.estate.clone(),
+        ..Invocation::default()
+    }
 }
 
 /// The address of one instance.

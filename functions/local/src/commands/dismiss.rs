@@ -1,6 +1,6 @@
 //! `plumb dismiss`
 
-use super::adopt::{address, estate};
+use super::adopt::{address, estate, flags_first};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
@@ -10,7 +10,7 @@ use engine::identifiers::RunId;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     let known = [Flag::Switch("no-color"), Flag::Value("run")];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(&flags_first(invocation), environment, &known) {
         Ok((session, flags)) => {
             let result = dismiss(&session, &flags).await;
             session.conclude(result, "dismiss")
