@@ -2,6 +2,7 @@
 
 mod adopt;
 mod apply;
+mod contract;
 mod deadline;
 mod dismiss;
 mod get;
@@ -68,6 +69,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["dismiss"] => dismiss::run(invocation, environment).await,
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
+            ["contract", "check"] => contract::check(invocation, environment).await,
             ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),
             ["version"] => version::run(invocation, environment),

@@ -2,4 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
 mod conformance;
+mod contract;
+mod key_refusals;
 mod server;
