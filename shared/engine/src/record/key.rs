@@ -200,6 +200,13 @@ impl EstateKeys {
     pub fn journal(&self, run: &RunId, attempt: u32) -> Result<Key, StoreError> {
         Key::new(format!("{}/j/{}/{attempt}", self.root, encode(run.as_str())))
     }
+    /// All bodies at once, beside the store: a cache.
+    ///
+    /// # Errors
+    /// As [`EstateKeys::estate`].
+    pub fn snapshot(&self) -> Result<Key, StoreError> {
+        Key::new(format!("{}/snapshot", self.root))
+    }
     /// What the keys of instances, outputs and strays begin with.
     pub fn records(&self) -> String {
         format!("{}/r/", self.root)
