@@ -1,6 +1,6 @@
 //! The way in: operations on one configuration, one at a time.
 
-use crate::applying::{self, Applied};
+use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
 use crate::evaluation::{EvalContext, Operation};
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
@@ -9,6 +9,7 @@ use crate::provider_pool::ProviderPool;
 use crate::recorder::Recorder;
 use crate::state::State;
 use crate::stop::{Deadline, Stop, StopCause, StopLevel};
+use crate::transaction::{InFlight, Settled};
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, validate_module_arguments, validate_references};
@@ -95,13 +96,13 @@ impl Context {
         configuration: &Arc<Configuration>,
         plan: Arc<Plan>,
         recorder: Arc<dyn Recorder>,
-        deadline: Option<Deadline>,
+        options: ApplyOptions,
     ) -> (Applied, Diagnostics) {
         let _busy = self.busy.lock().await;
-        let pool = self.pool();
+        let (pool, deadline) = (self.pool(), options.deadline);
         let work = async {
             let context = self.planned(configuration, &plan, Operation::Apply, &pool);
-            applying::apply(context, plan.clone(), recorder).await
+            applying::apply(context, plan.clone(), recorder, options).await
         };
         let applied = self.supervise_until(&pool, deadline, work).await;
         applied.unwrap_or_else(|| match self.stop.cause() {
@@ -125,6 +126,24 @@ impl Context {
             planning::read_world(context, plan, addresses).await
         };
         self.supervise(&pool, work).await.unwrap_or_else(|| (BTreeMap::new(), interrupted()))
+    }
+
+    /// Finds out what became of a provider call of a dead transaction. Providers are configured with what
+    /// `plan`, our own, knew.
+    pub(crate) async fn settle(
+        &self,
+        configuration: &Arc<Configuration>,
+        plan: &Plan,
+        in_flight: &InFlight,
+    ) -> Settled {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let context = self.planned(configuration, plan, Operation::Plan, &pool);
+            applying::settle(context, plan, in_flight).await
+        };
+        let settled = self.supervise(&pool, work).await;
+        settled.unwrap_or_else(|| Settled::NotNow("the operation was stopped".into()))
     }
 
     fn pool(&self) -> Arc<ProviderPool> {

@@ -156,7 +156,7 @@ async fn sleep_until(clock: &dyn Clock, moment: Timestamp) {
     loop {
         let left = moment.duration_since(clock.now());
         match Duration::try_from(left) {
-            Ok(left) if !left.is_zero() => tokio::time::sleep(left.min(LONGEST_SLEEP)).await,
+            Ok(left) if !left.is_zero() => clock.sleep(left.min(LONGEST_SLEEP)).await,
             _ => return,
         }
     }
@@ -165,42 +165,55 @@ async fn sleep_until(clock: &dyn Clock, moment: Timestamp) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::future::Future;
+    use std::pin::Pin;
     use std::sync::Mutex;
 
-    /// A clock that began at the epoch.
-    struct TestClock(std::time::Instant);
+    /// A clock on which time passes only while somebody sleeps.
+    #[derive(Default)]
+    struct TestClock(Arc<Mutex<Duration>>);
 
     impl Clock for TestClock {
         fn now(&self) -> Timestamp {
-            let passed = SignedDuration::try_from(self.0.elapsed()).unwrap();
-            Timestamp::UNIX_EPOCH.checked_add(passed).unwrap()
+            Timestamp::UNIX_EPOCH.checked_add(self.elapsed()).unwrap()
+        }
+        fn elapsed(&self) -> Duration {
+            *self.0.lock().unwrap()
+        }
+        fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+            let now = self.0.clone();
+            Box::pin(async move {
+                *now.lock().unwrap() += duration;
+                tokio::task::yield_now().await;
+            })
         }
     }
 
     #[tokio::test]
-    async fn a_deadline_asks_ever_more_urgently_and_never_early() {
-        let clock = TestClock(std::time::Instant::now());
-        let end = Timestamp::from_millisecond(100).unwrap();
-        let deadline = Deadline { end, threshold: Duration::from_millis(90) };
+    async fn a_deadline_asks_ever_more_urgently() {
+        let clock = TestClock::default();
+        let end = Timestamp::from_second(100).unwrap();
+        let deadline = Deadline::at(end);
         let (stop, seen) = (Stop::new(), Mutex::new(Vec::new()));
-        let note = |level, earliest| {
+        let note = |level| {
             let (stop, seen, clock) = (&stop, &seen, &clock);
             async move {
                 stop.reached(level).await;
-                assert!(clock.now() >= Timestamp::from_millisecond(earliest).unwrap());
+                let due = deadline.when(level);
+                assert!((due..=due + LONGEST_SLEEP).contains(&clock.now()));
                 seen.lock().unwrap().push(level);
             }
         };
         assert_eq!(stop.cause(), None);
         tokio::join!(
+            note(StopLevel::Hard),
+            note(StopLevel::Graceful),
+            note(StopLevel::Draining),
             deadline.watch(&clock, &stop),
-            note(StopLevel::Hard, 90),
-            note(StopLevel::Graceful, 70),
-            note(StopLevel::Draining, 10),
         );
         let order = [StopLevel::Draining, StopLevel::Graceful, StopLevel::Hard];
         assert_eq!(*seen.lock().unwrap(), order);
-        assert!(clock.now() >= end);
+        assert_eq!(clock.now(), end);
         assert_eq!(stop.cause(), Some(StopCause::Deadline));
     }
 

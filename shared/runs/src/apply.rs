@@ -13,7 +13,7 @@ use engine::stages::{
 };
 use engine::transaction::{Transaction, TransactionError, TransactionRequest};
 use engine::verdict::{RejectCode, Verdict};
-use engine::{Applied, Deadline, Ending, Variables};
+use engine::{Applied, ApplyOptions, Deadline, Ending, Variables};
 use language::diagnostics::Diagnostics;
 use std::sync::Arc;
 
@@ -149,8 +149,10 @@ pub async fn apply(
     plan.variables.extend(given.map(|(name, given)| (name, given.value)));
     let plan = Arc::new(plan);
     let recorder = executing.recorder();
+    let options = ApplyOptions { deadline, waivers: waivers.to_vec(), ..ApplyOptions::default() };
+    let context = workplace.context();
     let (applied, found) =
-        workplace.context().apply(&source.configuration, plan.clone(), recorder, deadline).await;
+        context.apply(&source.configuration, plan.clone(), recorder, options).await;
     diagnostics.extend(found);
     let header = match applied.ending {
         // Another invocation goes on from what is recorded.

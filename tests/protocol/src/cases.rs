@@ -163,6 +163,13 @@ pub fn cases() -> Vec<Case> {
             ],
         ),
         case(
+            "revived",
+            "a transaction gives way to another, whose change the provider refuses, and tries again",
+            0b011,
+            Faults { refusals: 1, ..NONE },
+            vec![plan(&[(0, Update, 0), (1, Update, 0)], &[]).invoked(2), plan(&[(1, Update, 0)], &[])],
+        ),
+        case(
             "skew-of-three",
             "three transactions in a ring, each of which reads what the next changes",
             0b111,

@@ -5,8 +5,7 @@ use crate::case::{Action, Call};
 use crate::model::{Model, Step, after_step, refers_to};
 use crate::rules::{Invariant, Mutation};
 use crate::state::{
-    Body, Claim, ClaimState, Ending, FOREIGN, GONE, Phase, Position, Purpose, Record, State,
-    Status, Write,
+    Body, Claim, ClaimState, Ending, FOREIGN, GONE, Phase, Position, Purpose, Record, State, Status, Write,
 };
 
 /// What becomes of a request.
@@ -43,49 +42,33 @@ impl Model {
             }
             Position::Wait { seen, rival } => {
                 let moved = seen.claim.is_none_or(|claim| {
-                    state.transactions[claim.plan as usize] != rival
-                        || !state.lease_runs(claim.plan)
+                    state.transactions[claim.plan as usize] != rival || !state.lease_runs(claim.plan)
                 }) || state.records[self.record_of(state, index) as usize] != seen;
                 if moved { vec![Answer::Given, Answer::GivenUp] } else { vec![Answer::GivenUp] }
             }
             Position::SettleByReading { seen } => {
-                let open = seen
-                    .claim
-                    .is_some_and(|claim| state.may_take_effect(claim.plan, claim.attempt));
-                if open && !self.without(Mutation::SettleWithinMargin) {
-                    Vec::new()
-                } else {
-                    vec![Answer::Given]
-                }
+                let open = seen.claim.is_some_and(|claim| state.may_take_effect(claim.plan, claim.attempt));
+                if open && !self.without(Mutation::SettleWithinMargin) { Vec::new() } else { vec![Answer::Given] }
             }
             _ => vec![Answer::Given],
         }
     }
 
     /// Takes the request of an invocation.
-    pub(crate) fn take(
-        &self,
-        state: &mut State,
-        index: usize,
-        answer: Answer,
-    ) -> Result<(), Invariant> {
+    pub(crate) fn take(&self, state: &mut State, index: usize, answer: Answer) -> Result<(), Invariant> {
         match state.invocations[index].position {
             Position::Nowhere | Position::Await => {}
             Position::ReadTransaction => self.take_lease(state, index)?,
             Position::Step => self.request(state, index)?,
             Position::AskRival { seen } => self.judge_rival(state, index, seen)?,
-            Position::Wait { .. } if answer == Answer::GivenUp => {
-                self.give_up(state, index, Phase::Waiting)
-            }
+            Position::Wait { .. } if answer == Answer::GivenUp => self.give_up(state, index, Phase::Waiting),
             Position::Wait { .. } => state.invocations[index].position = Position::Step,
             Position::AskPartner { seen } => self.settle_move(state, index, seen)?,
             Position::SettleByReading { seen } => self.settle_by_reading(state, index, seen),
             Position::ReadAgain { seen } => self.read_again(state, index, seen),
             Position::Write(write) => match answer {
                 Answer::Given if self.land(state, &write)? => self.landed(state, index, write)?,
-                Answer::Given | Answer::GivenUp => {
-                    state.invocations[index].position = Position::ReadBack(write)
-                }
+                Answer::Given | Answer::GivenUp => state.invocations[index].position = Position::ReadBack(write),
                 Answer::Lost => {
                     state.faults.lost_answers -= 1;
                     self.land(state, &write)?;
@@ -117,33 +100,17 @@ impl Model {
                 state.strays[record] |= 1 << plan;
                 state.invocations[index].stop(Status::Ended(Ending::Superseded));
             }
-            Position::Strip { member, then } => self.strip(state, index, member, then),
+            Position::Strip { member } => self.strip(state, index, member),
         }
         Ok(())
     }
 
-    pub(crate) fn send(
-        &self,
-        state: &mut State,
-        index: usize,
-        purpose: Purpose,
-        expected: Body,
-        body: Body,
-    ) {
+    pub(crate) fn send(&self, state: &mut State, index: usize, purpose: Purpose, expected: Body, body: Body) {
         let plan = state.invocations[index].plan;
-        state.invocations[index].position =
-            Position::Write(Write { plan, purpose, expected, body });
+        state.invocations[index].position = Position::Write(Write { plan, purpose, expected, body });
     }
 
-    pub(crate) fn send_record(
-        &self,
-        state: &mut State,
-        index: usize,
-        purpose: Purpose,
-        key: u8,
-        from: Record,
-        to: Record,
-    ) {
+    pub(crate) fn send_record(&self, state: &mut State, index: usize, purpose: Purpose, key: u8, from: Record, to: Record) {
         let body = self.fresh_record(state, key, to);
         self.send(state, index, purpose, Body::Record(key, from), body);
     }
@@ -213,17 +180,11 @@ impl Model {
         let own_transaction = Body::Transaction(invocation.plan, invocation.transaction);
         match self.step_of(state, index) {
             Step::Decide => {
-                let body = self.fresh_transaction(
-                    state,
-                    invocation.plan,
-                    Phase::Executing,
-                    invocation.attempt,
-                );
+                let body = self.fresh_transaction(state, invocation.plan, Phase::Executing, invocation.attempt);
                 self.send(state, index, Purpose::Decide, own_transaction, body);
             }
             Step::Finish => {
-                let body =
-                    self.fresh_transaction(state, invocation.plan, Phase::Done, invocation.attempt);
+                let body = self.fresh_transaction(state, invocation.plan, Phase::Done, invocation.attempt);
                 self.send(state, index, Purpose::End, own_transaction, body);
             }
             Step::Execute(member) => return self.execute(state, index, member),
@@ -253,14 +214,11 @@ impl Model {
             ClaimState::Claimed => {
                 let failed = state.invocations[index].failed;
                 let attempt = state.invocations[index].attempt;
-                let source_failed =
-                    matches!(member.action, Action::MoveTo(target) if failed & 1 << target != 0);
+                let source_failed = matches!(member.action, Action::MoveTo(target) if failed & 1 << target != 0);
                 if failed & member.dependencies != 0 || source_failed {
-                    if self.without(Mutation::EndWithSkippedClaimed) {
-                        state.invocations[index].failed |= 1 << member.record;
-                        return self.advance(state, index);
-                    }
-                    self.write_off(state, index, member.record, known);
+                    // Skipped without a write: the end of the transaction ends this claim too.
+                    state.invocations[index].failed |= 1 << member.record;
+                    return self.advance(state, index);
                 } else if member.action.calls().is_empty() {
                     let plan = state.invocations[index].plan;
                     let result = after_step(self, state, plan, &member, known);
@@ -275,7 +233,7 @@ impl Model {
         }
     }
 
-    /// A member that is over without its change keeps its claim until the transaction ends, so that who resumes knows.
+    /// A member whose change failed keeps its claim until the transaction ends, so that who resumes knows.
     fn write_off(&self, state: &mut State, index: usize, key: u8, known: Record) {
         let claim = known.claim.map(|claim| Claim { state: ClaimState::Failed, ..claim });
         self.send_record(state, index, Purpose::Result, key, known, Record { claim, ..known });
@@ -289,11 +247,7 @@ impl Model {
             }
             Step::Strays => {
                 let plan = self.plan(state, index);
-                let touched = plan
-                    .members
-                    .iter()
-                    .map(|member| member.record)
-                    .chain(plan.reads.iter().copied());
+                let touched = plan.members.iter().map(|member| member.record).chain(plan.reads.iter().copied());
                 let found = touched.into_iter().any(|record| state.strays[record as usize] != 0);
                 if found {
                     self.give_up(state, index, Phase::Rejected);
@@ -322,12 +276,7 @@ impl Model {
     }
 
     /// Judges a record that was read for claiming or verifying.
-    pub(crate) fn meet(
-        &self,
-        state: &mut State,
-        index: usize,
-        record: Record,
-    ) -> Result<(), Invariant> {
+    pub(crate) fn meet(&self, state: &mut State, index: usize, record: Record) -> Result<(), Invariant> {
         let invocation = state.invocations[index];
         let planned = state.planned[invocation.plan as usize];
         let key = self.record_of(state, index);
@@ -371,74 +320,36 @@ impl Model {
         if matches!(step, Step::Read(_)) {
             return self.advance(state, index);
         }
-        let claim = Claim {
-            plan: invocation.plan,
-            attempt: invocation.attempt,
-            step: 0,
-            state: ClaimState::Claimed,
-        };
-        self.send_record(
-            state,
-            index,
-            Purpose::Claim,
-            key,
-            record,
-            Record { claim: Some(claim), ..record },
-        );
+        let claim = Claim { plan: invocation.plan, attempt: invocation.attempt, step: 0, state: ClaimState::Claimed };
+        self.send_record(state, index, Purpose::Claim, key, record, Record { claim: Some(claim), ..record });
         Ok(())
     }
 
     /// Ends the attempt without a change: the phase first, so that an attempt which is no longer the last strips nothing.
     pub(crate) fn give_up(&self, state: &mut State, index: usize, phase: Phase) {
-        if self.without(Mutation::StripBeforePhase) {
-            state.invocations[index].position = Position::Strip { member: 0, then: Some(phase) };
-            return;
-        }
-        self.end_as(state, index, phase);
-    }
-
-    fn end_as(&self, state: &mut State, index: usize, phase: Phase) {
         let invocation = state.invocations[index];
         let body = self.fresh_transaction(state, invocation.plan, phase, invocation.attempt);
         let expected = Body::Transaction(invocation.plan, invocation.transaction);
         self.send(state, index, Purpose::End, expected, body);
     }
 
-    fn strip(&self, state: &mut State, index: usize, member: u8, then: Option<Phase>) {
+    fn strip(&self, state: &mut State, index: usize, member: u8) {
         let Some(&member_of_plan) = self.plan(state, index).members.get(member as usize) else {
-            match then {
-                Some(phase) => self.end_as(state, index, phase),
-                None if state.invocations[index].transaction.phase == Phase::Waiting => {
-                    self.stop(state, index, Ending::Busy);
-                }
-                None => self.stop(state, index, Ending::Rejected),
-            }
-            return;
+            let waiting = state.invocations[index].transaction.phase == Phase::Waiting;
+            return self.stop(state, index, if waiting { Ending::Busy } else { Ending::Rejected });
         };
         let key = member_of_plan.record;
         let record = state.records[key as usize];
         match self.own(state, index, &record) {
             Some(claim) if claim.attempt <= state.invocations[index].attempt => {
-                let purpose = Purpose::Strip { member, then };
-                self.send_record(
-                    state,
-                    index,
-                    purpose,
-                    key,
-                    record,
-                    Record { claim: None, ..record },
-                );
+                let purpose = Purpose::Strip { member };
+                self.send_record(state, index, purpose, key, record, Record { claim: None, ..record });
             }
-            _ => state.invocations[index].position = Position::Strip { member: member + 1, then },
+            _ => state.invocations[index].position = Position::Strip { member: member + 1 },
         }
     }
 
-    pub(crate) fn landed(
-        &self,
-        state: &mut State,
-        index: usize,
-        write: Write,
-    ) -> Result<(), Invariant> {
+    pub(crate) fn landed(&self, state: &mut State, index: usize, write: Write) -> Result<(), Invariant> {
         let invocation = &mut state.invocations[index];
         if let Body::Record(key, record) = write.body
             && matches!(write.purpose, Purpose::Claim | Purpose::Mark | Purpose::Result)
@@ -460,37 +371,21 @@ impl Model {
             Purpose::Result => {
                 let Body::Record(key, record) = write.body else { return Ok(()) };
                 match record.claim {
-                    Some(Claim { state: ClaimState::Claimed, .. }) => {
-                        return self.arrive(state, index);
-                    }
+                    Some(Claim { state: ClaimState::Claimed, .. }) => return self.arrive(state, index),
                     Some(Claim { state: ClaimState::Failed, .. }) => invocation.failed |= 1 << key,
                     _ => {}
                 }
                 return self.advance(state, index);
             }
-            Purpose::End => {
-                match (invocation.transaction.phase, self.without(Mutation::StripBeforePhase)) {
-                    (Phase::Done, _) => self.stop(state, index, Ending::Done),
-                    (Phase::Waiting, true) => self.stop(state, index, Ending::Busy),
-                    (_, true) => self.stop(state, index, Ending::Rejected),
-                    (_, false) => invocation.position = Position::Strip { member: 0, then: None },
-                }
-            }
-            Purpose::Strip { member, then } => {
-                invocation.position = Position::Strip { member: member + 1, then };
-            }
+            Purpose::End if invocation.transaction.phase == Phase::Done => self.stop(state, index, Ending::Done),
+            Purpose::End => invocation.position = Position::Strip { member: 0 },
+            Purpose::Strip { member } => invocation.position = Position::Strip { member: member + 1 },
             Purpose::Fence | Purpose::Settle => invocation.position = Position::Step,
         }
         Ok(())
     }
 
-    fn refused(
-        &self,
-        state: &mut State,
-        index: usize,
-        write: Write,
-        current: Body,
-    ) -> Result<(), Invariant> {
+    fn refused(&self, state: &mut State, index: usize, write: Write, current: Body) -> Result<(), Invariant> {
         let attempt = state.invocations[index].attempt;
         match (write.purpose, current) {
             (Purpose::Lease, _) => {
@@ -505,9 +400,7 @@ impl Model {
                     state.invocations[index].known[key as usize] = record;
                     return self.arrive(state, index);
                 }
-                Some(claim) if claim.attempt > attempt => {
-                    self.stop(state, index, Ending::Superseded)
-                }
+                Some(claim) if claim.attempt > attempt => self.stop(state, index, Ending::Superseded),
                 Some(_) => {
                     state.invocations[index].known[key as usize] = Record::default();
                     state.invocations[index].position = Position::Step;
@@ -519,10 +412,12 @@ impl Model {
                 let failed = matches!(result.claim, Some(Claim { state: ClaimState::Failed, .. }));
                 let called = !self.step_member_is_record_alone(state, index);
                 if called && !failed {
-                    if self.without(Mutation::DropRefusedResult) {
+                    if !self.without(Mutation::DropRefusedResult) {
+                        state.invocations[index].position = Position::WriteStray;
+                    } else if record.object == result.object {
                         self.stop(state, index, Ending::Superseded);
                     } else {
-                        state.invocations[index].position = Position::WriteStray;
+                        return Err(Invariant::ResultLost);
                     }
                     return Ok(());
                 }
@@ -535,12 +430,10 @@ impl Model {
                     None => return self.lost(state, index),
                 }
             }
-            (Purpose::Strip { member, then }, _) => {
-                state.invocations[index].position = Position::Strip { member, then };
+            (Purpose::Strip { member }, _) => {
+                state.invocations[index].position = Position::Strip { member };
             }
-            (Purpose::Fence | Purpose::Settle, _) => {
-                state.invocations[index].position = Position::Step
-            }
+            (Purpose::Fence | Purpose::Settle, _) => state.invocations[index].position = Position::Step,
             (Purpose::Decide | Purpose::End, _) | (_, Body::Transaction(..)) => {
                 self.stop(state, index, Ending::Superseded);
             }
@@ -572,15 +465,9 @@ impl Model {
         let record = state.records[key as usize];
         let Some(claim) = self.own(state, index, &record) else { return self.lost(state, index) };
         match claim.state {
-            _ if claim.attempt > state.invocations[index].attempt => {
-                self.stop(state, index, Ending::Superseded)
-            }
-            ClaimState::Applying => {
-                state.invocations[index].position = Position::SettleByReading { seen: record }
-            }
-            ClaimState::Claimed => {
-                state.invocations[index].position = Position::ReadAgain { seen: record }
-            }
+            _ if claim.attempt > state.invocations[index].attempt => self.stop(state, index, Ending::Superseded),
+            ClaimState::Applying => state.invocations[index].position = Position::SettleByReading { seen: record },
+            ClaimState::Claimed => state.invocations[index].position = Position::ReadAgain { seen: record },
             ClaimState::Done | ClaimState::Failed => {
                 state.invocations[index].known[key as usize] = record;
                 return self.arrive(state, index);
@@ -593,10 +480,7 @@ impl Model {
     fn read_again(&self, state: &mut State, index: usize, seen: Record) {
         let key = self.record_of(state, index);
         let begun = seen.claim.is_some_and(|claim| claim.step > 0);
-        if begun
-            || self.step_member_is_record_alone(state, index)
-            || self.as_planned(state, index, key)
-        {
+        if begun || self.step_member_is_record_alone(state, index) || self.as_planned(state, index, key) {
             state.invocations[index].known[key as usize] = seen;
             let arrived = self.arrive(state, index);
             debug_assert!(arrived.is_ok());
@@ -620,17 +504,11 @@ impl Model {
     }
 
     /// A provider call takes effect, and is answered where its caller still lives.
-    pub(crate) fn take_effect(
-        &self,
-        state: &mut State,
-        index: usize,
-        refused: bool,
-    ) -> Result<(), Invariant> {
+    pub(crate) fn take_effect(&self, state: &mut State, index: usize, refused: bool) -> Result<(), Invariant> {
         let Some((key, step)) = state.invocations[index].in_flight.take() else { return Ok(()) };
         let plan = state.invocations[index].plan;
         let Some(&member) = self.plans[plan as usize].member(key) else { return Ok(()) };
-        let succeeded =
-            !refused && self.effect(state, plan, key, member.action.calls()[step as usize])?;
+        let succeeded = !refused && self.effect(state, plan, key, member.action.calls()[step as usize])?;
         if state.invocations[index].status != Status::Running {
             return Ok(());
         }
@@ -654,8 +532,7 @@ impl Model {
             let twin = (0..OBJECTS as u8).any(|other| {
                 let value = state.world[other as usize];
                 let elsewhere = state.records.iter().enumerate().any(|(record, body)| {
-                    record != key as usize
-                        && body.object.is_some_and(|object| object.identity == other)
+                    record != key as usize && body.object.is_some_and(|object| object.identity == other)
                 });
                 home(other) == key && value != NEVER && value != GONE && !elsewhere
             });
@@ -665,9 +542,7 @@ impl Model {
             state.world[identity as usize] = value_of(plan);
             return self.observe_change(state, plan, key).map(|()| true);
         }
-        let Some(object) = state.planned[plan as usize].object[key as usize] else {
-            return Ok(false);
-        };
+        let Some(object) = state.planned[plan as usize].object[key as usize] else { return Ok(false) };
         let value = state.world[object.identity as usize];
         let interfered = state.interfered & 1 << object.identity != 0;
         if value == GONE {
@@ -679,8 +554,7 @@ impl Model {
         if value != object.value && value != FOREIGN {
             return Err(Invariant::SameState);
         }
-        state.world[object.identity as usize] =
-            if call == Call::Delete { GONE } else { value_of(plan) };
+        state.world[object.identity as usize] = if call == Call::Delete { GONE } else { value_of(plan) };
         self.observe_change(state, plan, key).map(|()| true)
     }
 }

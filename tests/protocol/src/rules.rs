@@ -27,10 +27,6 @@ pub enum Mutation {
     TrustBodyReadBeforeEnd,
     /// A dead transaction's claim on a move's source is stripped without a look at the target.
     StripSourceAlone,
-    /// A transaction ends while members that it skipped are still claimed.
-    EndWithSkippedClaimed,
-    /// Claims are taken back before the phase says so.
-    StripBeforePhase,
     /// A result that cannot be written in its place is dropped.
     DropRefusedResult,
     /// A create in flight that nobody can identify counts as not made.
@@ -41,7 +37,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 15] = [
         Self::DropVerify,
         Self::VerifyBeforeClaim,
         Self::ForgetWriteId,
@@ -54,8 +50,6 @@ impl Mutation {
         Self::KeepOlderClaims,
         Self::TrustBodyReadBeforeEnd,
         Self::StripSourceAlone,
-        Self::EndWithSkippedClaimed,
-        Self::StripBeforePhase,
         Self::DropRefusedResult,
         Self::ForgetDoubt,
         Self::CallWithoutLease,

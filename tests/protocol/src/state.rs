@@ -1,5 +1,7 @@
 //! One state of the modelled world: what the store holds, what exists at the provider, and where each invocation stands.
 
+use std::hash::{Hash, Hasher};
+
 /// Records per case.
 pub(crate) const RECORDS: usize = 3;
 /// Transactions that a case may describe.
@@ -110,11 +112,8 @@ pub(crate) enum Purpose {
     Mark,
     Result,
     End,
-    /// Takes back one's own claim on a member; `then` is the phase to write after the last.
-    Strip {
-        member: u8,
-        then: Option<Phase>,
-    },
+    /// Takes back one's own claim on a member.
+    Strip { member: u8 },
     Fence,
     Settle,
 }
@@ -138,26 +137,15 @@ pub(crate) enum Position {
     /// The request of the current step of the script.
     Step,
     /// Met a claim of another transaction: reads that transaction.
-    AskRival {
-        seen: Record,
-    },
+    AskRival { seen: Record },
     /// The rival is alive and has to yield.
-    Wait {
-        seen: Record,
-        rival: Transaction,
-    },
+    Wait { seen: Record, rival: Transaction },
     /// Met one end of a move of a dead transaction: reads the other end.
-    AskPartner {
-        seen: Record,
-    },
+    AskPartner { seen: Record },
     /// Met a change in flight of a dead transaction or attempt: reads the resource.
-    SettleByReading {
-        seen: Record,
-    },
+    SettleByReading { seen: Record },
     /// Goes on with a member of an earlier attempt: reads the resource once more.
-    ReadAgain {
-        seen: Record,
-    },
+    ReadAgain { seen: Record },
     Write(Write),
     /// The answer was lost, or was a conflict: reads back and compares.
     ReadBack(Write),
@@ -167,10 +155,7 @@ pub(crate) enum Position {
     /// The result could not be written in its place.
     WriteStray,
     /// Phase waiting or rejected is written: takes back the claims, member by member.
-    Strip {
-        member: u8,
-        then: Option<Phase>,
-    },
+    Strip { member: u8 },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -197,7 +182,7 @@ pub(crate) enum Ending {
     Claimed,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Invocation {
     pub(crate) plan: u8,
     pub(crate) status: Status,
@@ -257,14 +242,38 @@ impl Invocation {
     }
 }
 
+impl Hash for Invocation {
+    /// Passes over what is always the same where nothing runs: most of a state, and most of the time of a check.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.status.hash(hasher);
+        if self.status == Status::Unborn {
+            return;
+        }
+        (self.plan, self.attempt, self.lease, self.in_flight).hash(hasher);
+        if self.status == Status::Running {
+            (self.position, self.at, self.transaction, self.known, self.ended, self.failed).hash(hasher);
+        }
+    }
+}
+
 /// What a plan rests on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Planned {
     pub(crate) made: bool,
+    /// Made after the beginning, so that states may differ in it.
+    pub(crate) late: bool,
     pub(crate) revision: [u8; RECORDS],
     pub(crate) object: [Option<Object>; RECORDS],
     /// How many changes each record had seen when the plan was made.
     pub(crate) changes: [u8; RECORDS],
+}
+
+impl Hash for Planned {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        if self.late {
+            (self.made, self.revision, self.object, self.changes).hash(hasher);
+        }
+    }
 }
 
 /// How many more faults may happen.
@@ -323,21 +332,21 @@ impl State {
     /// Whether the lease of `plan`'s attempt still runs.
     pub(crate) fn lease_runs(&self, plan: u8) -> bool {
         let attempt = self.transactions[plan as usize].attempt;
-        self.invocations.iter().any(|invocation| {
-            invocation.plan == plan && invocation.attempt == attempt && invocation.lease
-        })
+        self.invocations
+            .iter()
+            .any(|invocation| invocation.plan == plan && invocation.attempt == attempt && invocation.lease)
     }
 
     /// Whether a provider call of `plan`, of `attempt` or before, may still take effect.
     pub(crate) fn may_take_effect(&self, plan: u8, attempt: u8) -> bool {
         self.invocations.iter().any(|invocation| {
-            invocation.plan == plan
-                && invocation.attempt <= attempt
-                && invocation.in_flight.is_some()
+            invocation.plan == plan && invocation.attempt <= attempt && invocation.in_flight.is_some()
         })
     }
 
     pub(crate) fn running(&self) -> bool {
-        self.invocations.iter().any(|invocation| invocation.status == Status::Running)
+        self.invocations
+            .iter()
+            .any(|invocation| invocation.status == Status::Running)
     }
 }

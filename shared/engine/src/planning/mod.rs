@@ -21,7 +21,7 @@ pub(crate) use import::without_configuration as imported_but_not_declared;
 pub use managed::ignored_paths;
 pub(crate) use resource::blocking;
 pub use targeting::Target;
-pub(crate) use world::read_world;
+pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
 use crate::evaluation::{EvalContext, Named, Operation, check, named_values};

@@ -39,12 +39,19 @@ pub enum Standing {
     },
 }
 
+impl MemberProgress {
+    /// Whether anything was done to it: its record is no more what the plan saw.
+    pub fn is_begun(&self) -> bool {
+        match &self.standing {
+            Standing::ToDo(claim) => claim.begun,
+            Standing::InFlight(_) | Standing::Unfinished(_) | Standing::Done { .. } => true,
+        }
+    }
+}
+
 impl Progress {
     /// Whether no member was begun: nothing needs to be looked at before the plan is carried out.
     pub fn is_fresh(&self) -> bool {
-        self.members.values().all(|member| match &member.standing {
-            Standing::ToDo(claim) => !claim.begun,
-            _ => false,
-        })
+        !self.members.values().any(MemberProgress::is_begun)
     }
 }

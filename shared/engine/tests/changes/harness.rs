@@ -8,7 +8,7 @@ use engine::plan::{Plan, PlanMode};
 use engine::random::Random;
 use engine::recorder::{RecordError, Recorder, Step};
 use engine::state::{InstanceState, OutputState, State};
-use engine::{Applied, Context, Environment, PlanOptions, Stop, Variables};
+use engine::{Applied, ApplyOptions, Context, Environment, PlanOptions, Stop, Variables};
 use language::diagnostics::Diagnostics;
 use language::files::{FileSystem, Memory};
 use language::module::{Configuration, LoadOptions, load};
@@ -201,8 +201,14 @@ impl TestEstate {
         let (configuration, plan, diagnostics) = self.plan_in(files, variables, mode).await;
         assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
         let context = self.context(memory(files));
-        let (applied, found) =
-            context.apply(&configuration, Arc::new(plan.clone()), self.records.clone(), None).await;
+        let (applied, found) = context
+            .apply(
+                &configuration,
+                Arc::new(plan.clone()),
+                self.records.clone(),
+                ApplyOptions::default(),
+            )
+            .await;
         (plan, applied, found)
     }
 
@@ -216,8 +222,9 @@ impl TestEstate {
         let (configuration, plan, diagnostics) = self.plan_with(files, variables, options).await;
         assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
         let context = self.context(memory(files));
-        let (applied, found) =
-            context.apply(&configuration, Arc::new(plan), self.records.clone(), None).await;
+        let (applied, found) = context
+            .apply(&configuration, Arc::new(plan), self.records.clone(), ApplyOptions::default())
+            .await;
         assert!(!found.has_errors(), "{found:#?}");
         applied
     }
