@@ -470,7 +470,7 @@ async fn validation_runs_every_stage_and_stops_at_none() {
     let facts = Facts {
         authenticity: facts(),
         estate: estate.name(),
-        reading: &reading,
+        reading: Ok(&reading),
         world: World::Read(&world),
         waivers: &[],
     };
