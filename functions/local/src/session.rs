@@ -8,7 +8,7 @@ use crate::invocation::Invocation;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
 use crate::surroundings::{SystemRandom, WallClock};
-use crate::working_directory::WorkingDirectory;
+use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::hooks::Hook;
@@ -25,7 +25,7 @@ use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
 use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
-use runs::remote_state::StateFiles;
+use runs::remote_state::{EstateFolders, StateFiles};
 use runs::source::Source;
 use runs::{Workplace, key_file};
 use std::sync::Arc;
@@ -113,8 +113,7 @@ impl Session {
                 tracing::warn!("{} could not be written: {error}", ignore.display());
             }
         }
-        let name = EstateName::new(WORKSPACE)
-            .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()))?;
+        let name = estate_name()?;
         let store = mortal(store, &self.environment);
         let estate = Estate::open(store, "", name, self.clock.clone(), self.random.clone());
         Ok(Some(estate.map_err(failed)?))
@@ -163,7 +162,15 @@ impl Session {
         };
         let inherited = self.environment.inherited.clone();
         let host = PluginHost::new(watchdog, inherited, PluginTimeouts::default());
-        let remote = Arc::new(StateFiles::new(self.directory.files.clone()));
+        let estates = EstateFolders {
+            working_directory: self.directory.path.clone(),
+            store: STORE.into(),
+            estate: estate_name()?,
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+        };
+        let remote = StateFiles::new(self.directory.files.clone()).with_estates(estates);
+        let remote = Arc::new(remote);
         let builtin = BuiltinProvider::new(self.random.clone(), Some(remote));
         Ok(Arc::new(InstalledProviders::new(
             self.directory.packages(config, locks.clone()),
@@ -228,6 +235,12 @@ impl Session {
         required_providers::check(&source.configuration, &packages)?;
         Ok((source, diagnostics))
     }
+}
+
+fn estate_name() -> Result<EstateName, Failure> {
+    EstateName::new(WORKSPACE).map_err(|error| {
+        Diagnostic::error("Invalid name of an estate", error.to_string()).into()
+    })
 }
 
 /// There is only one workspace.

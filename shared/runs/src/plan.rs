@@ -8,7 +8,7 @@ use engine::estate::EstateReading;
 use engine::existing_state::{NewEstate, check_existing_state};
 use engine::identifiers::PlanId;
 use engine::plan::Plan;
-use engine::saved_plan::{self, DEFAULT_EXPIRY, ENGINE_VERSION, SavedPlan};
+use engine::saved_plan::{self, ENGINE_VERSION, SavedPlan};
 use engine::stages::check_snapshot;
 use engine::verdict::Verdict;
 use engine::{PlanOptions, Variables, ignored_paths};
@@ -30,6 +30,8 @@ pub struct PlanRequest {
     pub options: PlanOptions,
     /// Whether a person said that nothing exists.
     pub new_estate: NewEstate,
+    /// How long the plan may be applied, in seconds.
+    pub expiry: i64,
 }
 
 /// A plan, with all that was noticed on the way.
@@ -56,7 +58,7 @@ impl PlanOutcome {
 /// # Errors
 /// Where the records cannot be read, or state may exist elsewhere.
 pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOutcome, RunError> {
-    let PlanRequest { source, variables, options, new_estate } = request;
+    let PlanRequest { source, variables, options, new_estate, expiry } = request;
     let reading = first_reading(workplace, &source, new_estate).await?;
     let configuration = &source.configuration;
     let recorded_options = saved_plan::PlanOptions {
@@ -93,7 +95,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
     let saved = SavedPlan {
         id: PlanId::new(&*workplace.environment.random),
         created,
-        expires: created + DEFAULT_EXPIRY,
+        expires: created + expiry,
         engine: ENGINE_VERSION.into(),
         estate: workplace.estate.name().clone(),
         lineage: reading.header.as_ref().map(|header| header.lineage.clone()),

@@ -8,6 +8,7 @@ use crate::session::{PARALLELISM, Session};
 use crate::variables;
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
+use engine::saved_plan::DEFAULT_EXPIRY;
 use engine::verdict::{Outcome, Verdict};
 use engine::{PlanOptions, Target};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -169,6 +170,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         variables: values,
         options: operation.options.clone(),
         new_estate: operation.new_estate,
+        expiry: expiry(session)?,
     };
     let mut outcome = runs::plan::plan(&workplace, request).await?;
     diagnostics.extend(outcome.diagnostics.clone());
@@ -180,6 +182,17 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     Ok(Planned { workplace, outcome, sources, ephemeral })
+}
+
+/// How long a plan may be applied, in seconds.
+fn expiry(session: &Session) -> Result<i64, Failure> {
+    const NAME: &str = "PLUMB_PLAN_EXPIRY";
+    let Some(text) = session.environment.get(NAME) else { return Ok(DEFAULT_EXPIRY) };
+    let seconds = text.parse().ok().filter(|seconds| *seconds >= 0);
+    seconds.ok_or_else(|| {
+        let detail = format!("{NAME} is {text:?}. It is for how many seconds a saved plan may be applied.");
+        Diagnostic::error("Invalid expiry of plans", detail).into()
+    })
 }
 
 /// Somebody asked to stop.

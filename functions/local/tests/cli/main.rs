@@ -9,3 +9,4 @@ mod initialization;
 mod lifecycle;
 mod refusals;
 mod scene;
+mod verdicts;
