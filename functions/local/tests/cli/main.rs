@@ -9,4 +9,5 @@ mod initialization;
 mod lifecycle;
 mod refusals;
 mod scene;
+mod snapshot;
 mod verdicts;
