@@ -135,7 +135,8 @@ fn what_is_gone_and_what_cannot_be_read() {
     let gone = assert_drifted(&validate(&estate, &[]), "test_thing.network", "");
     assert!(gone["message"].as_str().unwrap().contains("is gone"));
     std::fs::write(&file, content).unwrap();
-    estate.drift("server", "fail_on", json!("read"));
+    let id = estate.thing("server")["id"].as_str().unwrap().to_owned();
+    std::fs::write(estate.world().file(THING, &id), "nonsense").unwrap();
     let unread = assert_drifted(&validate(&estate, &[]), "test_thing.server", "");
     assert!(unread["message"].as_str().unwrap().contains("could not be read again"));
     // What nobody saw is not for anybody to accept.
@@ -199,7 +200,7 @@ variable "size" {
 }
 
 data "test_thing" "token" {
-  id = test_thing.token.id
+  name = test_thing.token.name
 }
 
 resource "test_thing" "token" {
@@ -219,6 +220,7 @@ resource "test_thing" "server" {
 }
 "#,
     );
+    estate.succeed(&["apply", "-auto-approve", "-target=test_thing.token"]);
     estate.succeed(&["apply", "-auto-approve"]);
     estate.succeed(&["plan", "-var=size=2", "-out=plan.bin"]);
     let reads = estate.succeed(&["show", "-reads", "plan.bin"]).stdout;
