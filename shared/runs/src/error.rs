@@ -2,6 +2,7 @@ use engine::estate::{AdoptionError, CopyError, EstateError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::transaction::TransactionError;
+use engine::verdict::RejectCode;
 use language::diagnostics::Diagnostic;
 use records::contract::ContractError;
 
@@ -37,6 +38,23 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// What programs know the refusal of a plan by, where it is one.
+    pub fn code(&self) -> Option<RejectCode> {
+        match self {
+            RunError::Transaction(TransactionError::Busy { .. }) => Some(RejectCode::Busy),
+            RunError::Transaction(TransactionError::Used { .. }) => Some(RejectCode::Unauthentic),
+            // A file that says nothing that can be believed.
+            RunError::SavedPlan(
+                SavedPlanError::NotAPlan
+                | SavedPlanError::WrongLength { .. }
+                | SavedPlanError::Damaged { .. }
+                | SavedPlanError::UnknownFormat { .. }
+                | SavedPlanError::TooLarge { .. },
+            ) => Some(RejectCode::Unauthentic),
+            _ => None,
+        }
+    }
+
     /// As it is reported beside the diagnostics of a configuration.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let summary = match self {

@@ -16,6 +16,7 @@ mod runs;
 mod show;
 mod state;
 mod validate;
+mod verdict_exit_code;
 mod version;
 mod waivers;
 mod workspace;

@@ -14,3 +14,5 @@ mod project;
 mod refusals;
 mod runs;
 mod scene;
+mod snapshot;
+mod verdicts;
