@@ -10,13 +10,15 @@ use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
 use crate::stores::ProcessSurroundings;
 use crate::surroundings::{SystemRandom, WallClock};
-use crate::working_directory::WorkingDirectory;
+use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
+use engine::record::key::EstateName;
 use engine::saved_plan::LockedProvider;
+use engine::verdict::RejectCode;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use providers::builtin::BuiltinProvider;
@@ -29,7 +31,7 @@ use runs::contract::ContractTerms;
 use runs::kms_key::KmsKey;
 use runs::plan_key::PlanKey;
 use runs::project::StoreTable;
-use runs::remote_state::StateFiles;
+use runs::remote_state::{EstateFolders, StateFiles};
 use runs::source::Source;
 use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::{Workplace, key_file};
@@ -182,7 +184,8 @@ impl Session {
         let lock = store.try_process_lock(&name).await.map_err(failed)?;
         lock.ok_or_else(|| {
             let detail = "Another process is applying to this estate. Nothing was changed. Wait until it ends, then run this command again: a saved plan that is still sound then applies.";
-            Diagnostic::error("Another apply is under way", detail).into()
+            let error = Diagnostic::error("Another apply is under way", detail);
+            Failure::Refused(RejectCode::Busy, error.into())
         })
     }
 
@@ -221,7 +224,15 @@ impl Session {
         };
         let inherited = self.environment.inherited.clone();
         let host = PluginHost::new(watchdog, inherited, PluginTimeouts::default());
-        let remote = Arc::new(StateFiles::new(self.directory.files.clone()));
+        let estates = EstateFolders {
+            working_directory: self.directory.path.clone(),
+            store: STORE.into(),
+            estate: estate_name()?,
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+        };
+        let remote = StateFiles::new(self.directory.files.clone()).with_estates(estates);
+        let remote = Arc::new(remote);
         let builtin = BuiltinProvider::new(self.random.clone(), Some(remote));
         Ok(Arc::new(InstalledProviders::new(
             self.directory.packages(config, locks.clone()),
@@ -292,6 +303,12 @@ impl Session {
         required_providers::check(&source.configuration, &packages)?;
         Ok((source, diagnostics))
     }
+}
+
+fn estate_name() -> Result<EstateName, Failure> {
+    EstateName::new(WORKSPACE).map_err(|error| {
+        Diagnostic::error("Invalid name of an estate", error.to_string()).into()
+    })
 }
 
 /// There is only one workspace.

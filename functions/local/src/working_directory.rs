@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the store is, beside the configuration.
-const STORE: &str = ".plumb";
+pub(crate) const STORE: &str = ".plumb";
 
 /// The root module's directory.
 pub(crate) struct WorkingDirectory {

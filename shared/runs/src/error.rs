@@ -1,7 +1,8 @@
-use engine::estate::{CopyError, EstateError};
+use engine::estate::{AdoptionError, CopyError, EstateError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::transaction::TransactionError;
+use engine::verdict::RejectCode;
 use language::diagnostics::Diagnostic;
 use records::contract::ContractError;
 
@@ -16,6 +17,9 @@ pub enum RunError {
     /// The store does not keep its contract.
     #[error(transparent)]
     Contract(#[from] ContractError),
+    /// What is open about an instance cannot be decided.
+    #[error(transparent)]
+    Adoption(#[from] AdoptionError),
     /// An estate cannot be copied to another store.
     #[error(transparent)]
     Copy(#[from] CopyError),
@@ -34,10 +38,29 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// What programs know the refusal of a plan by, where it is one.
+    pub fn code(&self) -> Option<RejectCode> {
+        match self {
+            RunError::Transaction(TransactionError::Busy { .. }) => Some(RejectCode::Busy),
+            RunError::Transaction(TransactionError::Used { .. }) => Some(RejectCode::Unauthentic),
+            // A file that says nothing that can be believed.
+            RunError::SavedPlan(
+                SavedPlanError::NotAPlan
+                | SavedPlanError::WrongLength { .. }
+                | SavedPlanError::Damaged { .. }
+                | SavedPlanError::UnknownFormat { .. }
+                | SavedPlanError::TooLarge { .. },
+            ) => Some(RejectCode::Unauthentic),
+            _ => None,
+        }
+    }
+
     /// As it is reported beside the diagnostics of a configuration.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let summary = match self {
             RunError::Estate(_) => "Failed to read or write the records",
+            RunError::Adoption(AdoptionError::Estate(_)) => "Failed to read or write the records",
+            RunError::Adoption(_) => "Nothing was adopted or dismissed",
             RunError::Contract(_) => "The store of records is refused",
             RunError::Copy(_) => "The records cannot be copied",
             RunError::ExistingState(_) => "State may exist elsewhere",

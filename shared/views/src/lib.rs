@@ -31,6 +31,7 @@ mod plan_view;
 pub mod product;
 pub mod progress;
 mod relevant_attributes;
+pub mod run_history;
 pub mod sets;
 mod shown_state;
 pub mod state_json;

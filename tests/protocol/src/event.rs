@@ -205,15 +205,24 @@ impl Model {
 
     /// A step in words.
     pub(crate) fn describe(&self, state: &State, event: Event) -> String {
-        match event {
-            Event::Take { index, answer } => {
-                let invocation = &state.invocations[index as usize];
-                format!(
-                    "invocation {index} of plan {} (attempt {}): {:?} -> {answer:?}",
-                    invocation.plan, invocation.attempt, invocation.position
-                )
+        let Event::Take { index, answer } = event else { return format!("{event:?}") };
+        let invocation = &state.invocations[index as usize];
+        let request = match invocation.position {
+            Position::Step => format!("{:?}", self.step_of(state, index as usize)),
+            Position::Write(write) => {
+                let holds = if state.stored(write.body) == write.expected {
+                    "as expected"
+                } else {
+                    "moved"
+                };
+                format!("write {:?}, {holds}: {:?}", write.purpose, write.body)
             }
-            event => format!("{event:?}"),
-        }
+            Position::ReadBack(write) => format!("read back {:?}", write.purpose),
+            position => format!("{position:?}"),
+        };
+        format!(
+            "invocation {index}, plan {}, attempt {}: {request} -> {answer:?}",
+            invocation.plan, invocation.attempt
+        )
     }
 }

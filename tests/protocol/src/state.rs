@@ -115,6 +115,7 @@ pub(crate) enum Purpose {
     /// Takes back one's own claim on a member.
     Strip {
         member: u8,
+        then: Option<Phase>,
     },
     Fence,
     Settle,
@@ -170,6 +171,7 @@ pub(crate) enum Position {
     /// Phase waiting or rejected is written: takes back the claims, member by member.
     Strip {
         member: u8,
+        then: Option<Phase>,
     },
 }
 

@@ -9,10 +9,14 @@ const COMMANDS: &[(&str, &str)] = &[
     ("plan", "Show changes required by the current configuration"),
     ("apply", "Create or update infrastructure"),
     ("destroy", "Destroy previously-created infrastructure"),
+    ("adopt", "Record a result or an object that the records leave open"),
+    ("dismiss", "Drop a result or a doubt that the records leave open"),
     ("contract check", "Check what the store of records has to guarantee"),
     ("get", "Note which modules are installed"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
+    ("runs list", "List who changed this estate, and when"),
+    ("runs show", "Show one run: its attempts and what came of each change"),
     ("show", "Show the records or a saved plan"),
     ("state list", "List the recorded resource instances"),
     ("state show", "Show one recorded resource instance"),
@@ -37,6 +41,16 @@ const OPERATION: &str = "\
   -var-file=FILE         Set root variables from a file. May be given often.
 ";
 
+/// Of commands that run the stages of a saved plan.
+const VERDICTS: &str = "\
+  -accept-drift=ADDRESS[.attribute]
+                         Accept what the stages find to have changed there. Recorded with your name.
+                         May be given often.
+  -verdict-exitcode      Where a saved plan is refused, exit with 3: it is stale, 4: the world drifted,
+                         5: it is not authentic, expired or used, 6: another run is busy, 7: an object is
+                         in doubt; with 1 after any other error.
+";
+
 /// Prints what there is to know about a command, or about all.
 pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command {
@@ -45,16 +59,22 @@ pub(super) fn run(command: &[&str]) -> u8 {
             "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -out=FILE              Save the plan.\n"
         ),
         ["apply"] => format!(
-            "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n"
+            "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n{VERDICTS}"
         ),
         ["destroy"] => format!(
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
         ),
-        ["validate"] => "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n".to_owned(),
+        ["validate"] => format!(
+            "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"
+        ),
         ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
         ["contract", "check"] => "Usage: plumb [-chdir=DIR] contract check [-json]\n\nLooks at every setting of the store that plumb.toml names, and says what each protects and how to mend what is\nmissing. Exits with 0 where everything passes, and else with 1, whatever allow_insecure names.\n".to_owned(),
         ["migrate-store"] => "Usage: plumb [global options] migrate-store -from=PLACE [options]\n\nCopies an estate's records to the store that plumb.toml names, verifies them, and seals the old place. May be run\nagain after any interruption.\n\nOptions:\n\n  -from=PLACE            A store's directory (.plumb), or the plumb.toml that named the store (OLD.toml).\n  -from-estate=NAME      Its name there, if it is another one.\n  -abandon               Give up a copy that was never finished, and open the old place again.\n".to_owned(),
+        ["adopt"] => "Usage: plumb [global options] adopt [options] ADDRESS [ID]\n\nRecords what the records leave open about a resource instance: a result that was kept beside its record, or the object\nwith this ID where a create is in doubt.\n\nOptions:\n\n  -from=FILE             Record the result in this file, which a run left when the store could not be written.\n  -run=RUN               Which run's result, where several are kept.\n  -input=false           Ask nobody for values.\n  -var 'NAME=VALUE'      Set a root variable. May be given often.\n  -var-file=FILE         Set root variables from a file. May be given often.\n".to_owned(),
+        ["dismiss"] => "Usage: plumb [global options] dismiss [-run=RUN] ADDRESS\n\nDrops what the records leave open about a resource instance: the doubt about a create, and results that were kept\nbeside its record. Objects that exist are left to themselves.\n\nOptions:\n\n  -run=RUN               Drop only the result of this run.\n".to_owned(),
+        ["runs", "list"] => "Usage: plumb [global options] runs list [-json]\n".to_owned(),
+        ["runs", "show"] => "Usage: plumb [global options] runs show [-json] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n".to_owned(),
         ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
         words => {
             let name = words.join(" ");

@@ -1,8 +1,10 @@
 //! One room for each command.
 
+mod adopt;
 mod apply;
 mod contract;
 mod deadline;
+mod dismiss;
 mod get;
 mod help;
 mod init;
@@ -10,9 +12,11 @@ mod migrate_store;
 mod operation;
 mod output;
 mod plan;
+mod runs;
 mod show;
 mod state;
 mod validate;
+mod verdict_exit_code;
 mod version;
 mod waivers;
 mod workspace;
@@ -62,6 +66,10 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["output"] => output::run(invocation, environment).await,
             ["state", "list"] => state::list(invocation, environment).await,
             ["state", "show"] => state::show(invocation, environment).await,
+            ["adopt"] => adopt::run(invocation, environment).await,
+            ["dismiss"] => dismiss::run(invocation, environment).await,
+            ["runs", "list"] => runs::list(invocation, environment).await,
+            ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,
             ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),

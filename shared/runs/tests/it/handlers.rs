@@ -7,7 +7,7 @@ use engine::existing_state::NewEstate;
 use engine::identifiers::{Principal, RunId};
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::saved_plan::HmacKey;
+use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
 use engine::verdict::{Stage, Verdict};
 use engine::{Environment, PlanOptions, Stop, Variables};
 use jiff::Timestamp;
@@ -107,7 +107,7 @@ impl Scene {
             variables: Variables::new(),
             options: PlanOptions::default(),
             new_estate: NewEstate::NotDeclared,
-            expiry: engine::saved_plan::DEFAULT_EXPIRY,
+            expiry: DEFAULT_EXPIRY,
         };
         runs::plan::plan(&self.workplace, request).await.unwrap()
     }
@@ -213,7 +213,7 @@ async fn state_elsewhere_is_refused_before_anything_is_written() {
         variables: Variables::new(),
         options: PlanOptions::default(),
         new_estate: NewEstate::NotDeclared,
-        expiry: engine::saved_plan::DEFAULT_EXPIRY,
+        expiry: DEFAULT_EXPIRY,
     };
     let refused = runs::plan::plan(&scene.workplace, request).await;
     assert!(matches!(refused, Err(RunError::ExistingState(_))));

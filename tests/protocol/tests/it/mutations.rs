@@ -3,7 +3,7 @@
 use protocol::{Invariant, Model, Mutation, cases};
 
 /// The case that shows best what each rule is for, and the invariant that breaks there first.
-const MISSED: [(Mutation, &str, Invariant); 15] = [
+const MISSED: [(Mutation, &str, Invariant); 16] = [
     (Mutation::DropVerify, "write-skew", Invariant::Serializable),
     (Mutation::VerifyBeforeClaim, "write-skew", Invariant::Serializable),
     (Mutation::ForgetWriteId, "twins", Invariant::Repeated),
@@ -12,8 +12,9 @@ const MISSED: [(Mutation, &str, Invariant); 15] = [
     (Mutation::TakeoverWithoutStripping, "move", Invariant::TwoRecords),
     (Mutation::ClearClaimWithResult, "twins", Invariant::ClaimsHeld),
     (Mutation::NoDependentsCheck, "phantom", Invariant::ReadMoved),
-    (Mutation::SettleWithinMargin, "by-hand", Invariant::Repeated),
+    (Mutation::SettleWithinMargin, "record-alone", Invariant::Repeated),
     (Mutation::KeepOlderClaims, "revived", Invariant::ClaimsHeld),
+    (Mutation::StripBeforePhase, "suspended", Invariant::ResultLost),
     (Mutation::TrustBodyReadBeforeEnd, "write-skew", Invariant::Serializable),
     (Mutation::StripSourceAlone, "move", Invariant::TwoRecords),
     (Mutation::DropRefusedResult, "same-create", Invariant::ResultLost),
