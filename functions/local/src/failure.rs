@@ -1,6 +1,7 @@
 //! Why a command ends before its end.
 
 use crate::flags::UsageError;
+use engine::verdict::RejectCode;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
 use runs::RunError;
@@ -13,6 +14,8 @@ pub(crate) enum Failure {
     Usage(UsageError),
     /// Something is wrong with files, records or the world.
     Diagnostics(Diagnostics, Arc<Sources>),
+    /// A plan is refused, for a reason that programs know.
+    Refused(RejectCode, Diagnostics),
     /// It was said already.
     Reported,
 }
@@ -36,6 +39,9 @@ impl From<Diagnostic> for Failure {
 }
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
-        error.to_diagnostic().into()
+        match error.code() {
+            Some(code) => Failure::Refused(code, error.to_diagnostic().into()),
+            None => error.to_diagnostic().into(),
+        }
     }
 }

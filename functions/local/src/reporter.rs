@@ -156,6 +156,12 @@ impl Reporter {
         match failure {
             Failure::Usage(error) => usage_error(error, command),
             Failure::Diagnostics(diagnostics, sources) => self.diagnostics(diagnostics, sources),
+            Failure::Refused(code, diagnostics) => {
+                if let Voice::Json(stream) = &self.voice {
+                    stream.refused(*code);
+                }
+                self.diagnostics(diagnostics, &Sources::new());
+            }
             Failure::Reported => {}
         }
     }

@@ -16,6 +16,7 @@ use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
 use engine::saved_plan::{HmacKey, LockedProvider};
+use engine::verdict::RejectCode;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use providers::builtin::BuiltinProvider;
@@ -156,7 +157,8 @@ impl Session {
         let lock = store.try_process_lock(&name).await.map_err(failed)?;
         lock.ok_or_else(|| {
             let detail = "Another process is applying to this estate. Nothing was changed. Wait until it ends, then run this command again: a saved plan that is still sound then applies.";
-            Diagnostic::error("Another apply is under way", detail).into()
+            let error = Diagnostic::error("Another apply is under way", detail);
+            Failure::Refused(RejectCode::Busy, error.into())
         })
     }
 

@@ -16,8 +16,20 @@ pub struct Read {
     /// The part: attributes, and indexes as far as they were known. Empty for the whole. For a
     /// resource or module call it begins with the instance key, where one was used.
     pub path: Vec<ReadStep>,
+    /// How much of that part.
+    pub extent: Extent,
     /// Where the reference stands.
     pub span: Span,
+}
+
+/// How much of a value an evaluation looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Extent {
+    /// All of it.
+    #[default]
+    Value,
+    /// Which elements it has. What is looked at of those is read on its own.
+    Keys,
 }
 
 /// One step from an object to a part of it.
@@ -121,7 +133,7 @@ impl ReadLog {
     #[must_use]
     pub fn distinct(mut self) -> Self {
         let mut seen = HashSet::with_capacity(self.reads.len());
-        self.reads.retain(|read| seen.insert((read.subject.clone(), read.path.clone())));
+        self.reads.retain(|read| seen.insert(read.identity()));
         self
     }
 
@@ -146,6 +158,13 @@ impl ReadLog {
         }
     }
 
+    /// Takes it that only the keys were looked at; what was read, for reads of the elements.
+    pub(crate) fn keys_alone(&mut self, open: OpenRead) -> Option<&Read> {
+        let read = self.reads.get_mut(open.0)?;
+        read.extent = Extent::Keys;
+        Some(read)
+    }
+
     pub(crate) fn mark(&self) -> ReadMark {
         ReadMark(self.reads.len())
     }
@@ -159,7 +178,7 @@ impl ReadLog {
         let mut seen = HashSet::new();
         let recent = self.reads.split_off(from.0);
         for read in recent {
-            if seen.insert((read.subject.clone(), read.path.clone())) {
+            if seen.insert(read.identity()) {
                 self.reads.push(read);
             }
         }
@@ -200,6 +219,12 @@ impl ReadLog {
     }
 }
 
+impl Read {
+    fn identity(&self) -> (Subject, Vec<ReadStep>, Extent) {
+        (self.subject.clone(), self.path.clone(), self.extent)
+    }
+}
+
 impl IntoIterator for ReadLog {
     type Item = Read;
     type IntoIter = std::vec::IntoIter<Read>;
@@ -219,6 +244,9 @@ impl<'l> IntoIterator for &'l ReadLog {
 /// As it is written in configuration, string keys in brackets only where they are no names.
 impl fmt::Display for Read {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.extent == Extent::Keys {
+            f.write_str("keys of ")?;
+        }
         write!(f, "{}", self.subject)?;
         self.path.iter().try_for_each(|step| match step {
             ReadStep::Index(index) => write!(f, "[{index}]"),

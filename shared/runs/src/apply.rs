@@ -129,7 +129,7 @@ pub async fn apply(
     // Read after the plan was entered: of two that conflict at least one sees the other.
     let reading = estate.read().await?;
     let world = match reread {
-        true => Some(read_world(workplace, &saved, &reading).await),
+        true => Some(read_world(workplace, &saved).await),
         false => None,
     };
     verdicts.extend(verify(workplace, &saved, &reading, world.as_ref(), waivers));

@@ -2,6 +2,7 @@ use engine::estate::EstateError;
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::transaction::TransactionError;
+use engine::verdict::RejectCode;
 use language::diagnostics::Diagnostic;
 
 /// A handler could not do its work. What is wrong with a configuration or a provider is in the
@@ -27,6 +28,23 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// What programs know the refusal of a plan by, where it is one.
+    pub fn code(&self) -> Option<RejectCode> {
+        match self {
+            RunError::Transaction(TransactionError::Busy { .. }) => Some(RejectCode::Busy),
+            RunError::Transaction(TransactionError::Used { .. }) => Some(RejectCode::Unauthentic),
+            // A file that says nothing that can be believed.
+            RunError::SavedPlan(
+                SavedPlanError::NotAPlan
+                | SavedPlanError::WrongLength { .. }
+                | SavedPlanError::Damaged { .. }
+                | SavedPlanError::UnknownFormat { .. }
+                | SavedPlanError::TooLarge { .. },
+            ) => Some(RejectCode::Unauthentic),
+            _ => None,
+        }
+    }
+
     /// As it is reported beside the diagnostics of a configuration.
     pub fn to_diagnostic(&self) -> Diagnostic {
         let summary = match self {

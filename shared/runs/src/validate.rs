@@ -3,12 +3,11 @@
 use crate::error::RunError;
 use crate::source;
 use crate::workplace::Workplace;
-use engine::estate::EstateReading;
 use engine::identifiers::PlanId;
 use engine::plan::RefreshedInstance;
 use engine::saved_plan::{ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan};
 use engine::stages::{AuthenticityFacts, Facts, Waiver, World, validate_saved_plan};
-use engine::transaction::Transaction;
+use engine::transaction::{Transaction, TransactionError};
 use engine::verdict::Verdict;
 use language::diagnostics::Diagnostics;
 use std::collections::BTreeMap;
@@ -39,12 +38,19 @@ pub async fn validate(
 ) -> Result<ValidateOutcome, RunError> {
     let plan = UnverifiedPlan::parse(bytes)?;
     let id = plan.contents_for_showing().id.clone();
-    let transaction = Transaction::find(&workplace.estate, &id).await?;
-    let reading = workplace.estate.read().await?;
+    // Whoever cannot read the records still learns what the other stages say.
+    let read = async {
+        let transaction = Transaction::find(&workplace.estate, &id).await?;
+        Ok::<_, TransactionError>((transaction, workplace.estate.read().await?))
+    };
+    let (transaction, reading) = match read.await {
+        Ok((transaction, reading)) => (transaction, Ok(reading)),
+        Err(error) => (None, Err(error.to_string())),
+    };
     let genuine = verifier.verify(plan.digest(), plan.signature()).await?;
     // Providers are never started with the configuration of a plan that is not ours.
     let world = match genuine {
-        true => Some(read_world(workplace, plan.contents_for_showing(), &reading).await),
+        true => Some(read_world(workplace, plan.contents_for_showing()).await),
         false => None,
     };
     let facts = Facts {
@@ -57,7 +63,7 @@ pub async fn validate(
             run: None,
         },
         estate: workplace.estate.name(),
-        reading: &reading,
+        reading: reading.as_ref().map_err(String::as_str),
         world: world.as_ref().map_or(World::NotRead, |(world, _)| World::Read(world)),
         waivers,
     };
@@ -73,7 +79,6 @@ pub(crate) type ReadWorld = (BTreeMap<ResourceInstance, RefreshedInstance>, Diag
 pub(crate) async fn read_world(
     workplace: &Workplace,
     saved: &SavedPlan,
-    _reading: &EstateReading,
 ) -> ReadWorld {
     let (source, mut diagnostics) = source::from_bundle(&saved.bundle);
     if diagnostics.has_errors() {

@@ -90,7 +90,12 @@ impl PlanVerdicts<'_> {
     /// Those of the writer.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut line = String::new();
-        let mut fields = Fields::begin(&mut line, Escape::Minimal);
+        self.push_json(&mut line);
+        writeln!(out, "{line}")
+    }
+
+    pub(crate) fn push_json(&self, out: &mut String) {
+        let mut fields = Fields::begin(out, Escape::Minimal);
         fields.string("format_version", FORMAT_VERSION);
         fields.string("plan", self.plan);
         write_array(self.sorted(), fields.key("verdicts"), |v, out| out.push_str(&json(v)));
@@ -99,12 +104,11 @@ impl PlanVerdicts<'_> {
             fields.raw("code", json(&code));
         }
         fields.end();
-        writeln!(out, "{line}")
     }
 }
 
 /// Serializing plain data cannot fail.
-fn json<T: Serialize>(data: &T) -> String {
+pub(crate) fn json<T: Serialize>(data: &T) -> String {
     serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned())
 }
 
@@ -145,6 +149,9 @@ fn write_finding(verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
     }
     if let Some(actual) = &verdict.actual {
         writeln!(out, "        actual:  {actual}")?;
+    }
+    if let Some(principal) = &verdict.waived_by {
+        writeln!(out, "        waived:  by {principal}")?;
     }
     if let Some(remedy) = &verdict.remedy {
         writeln!(out, "        remedy:  {remedy}")?;

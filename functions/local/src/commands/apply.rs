@@ -2,7 +2,7 @@
 
 use super::deadline;
 use super::operation::{self, Operation, Planned};
-use super::waivers;
+use super::{verdict_exit_code, waivers};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
@@ -28,6 +28,7 @@ use std::sync::Arc;
 use views::PlanView;
 use views::progress::write_completion;
 use views::stream;
+use views::verdicts::PlanVerdicts;
 
 /// Which of the two commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +45,17 @@ pub(super) async fn run(
     environment: ProcessEnvironment,
     kind: Kind,
 ) -> u8 {
-    let own =
-        [Flag::Switch("auto-approve"), Flag::Value(waivers::FLAG), Flag::Value(deadline::FLAG)];
+    let own = [
+        Flag::Switch("auto-approve"),
+        Flag::Value(waivers::FLAG),
+        Flag::Value(deadline::FLAG),
+        verdict_exit_code::FLAG,
+    ];
     let known = [operation::FLAGS, &own].concat();
     match super::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
             let result = apply(&session, &flags, kind).await;
-            session.conclude(result, &invocation.name())
+            verdict_exit_code::conclude(&session, &flags, result, &invocation.name())
         }
         Err(code) => code,
     }
@@ -64,10 +69,10 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
     match (kind, flags.positional.first()) {
         (Kind::Apply, Some(path)) => {
             let terms = Terms {
-                waivers: waivers::parse(flags)?,
+                waivers: waivers::parse(session, flags)?,
                 deadline: deadline::parse(flags, &*session.clock)?,
             };
-            return saved(session, &operation, path, &terms).await;
+            return saved(session, &operation, path, &terms, flags).await;
         }
         (Kind::Destroy, Some(_)) => {
             let detail = "The \"destroy\" command takes no plan file: run \"plumb apply FILE\" with a plan that was made with -destroy.";
@@ -105,7 +110,7 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
             session.reporter.say("\nThe records moved since this was planned. Planning again.\n");
             continue;
         }
-        return Ok(conclude(session, &outcome, &sources, kind));
+        return Ok(conclude(session, &outcome, &sources, kind, flags));
     }
 }
 
@@ -122,6 +127,7 @@ async fn saved(
     operation: &Operation,
     path: &str,
     terms: &Terms,
+    flags: &Flags,
 ) -> Result<u8, Failure> {
     let bytes = plan_file::read(path)?;
     // The file is read once more by the handler, which believes nothing of it.
@@ -133,7 +139,8 @@ async fn saved(
     let key = session.key()?;
     let plan = PlanToApply::Saved { bytes: &bytes, verifier: &key };
     let outcome = execute(session, &workplace, plan, ephemeral, terms).await?;
-    Ok(conclude(session, &outcome, &source.configuration.sources, Kind::Apply))
+    let sources = &source.configuration.sources;
+    Ok(conclude(session, &outcome, sources, Kind::Apply, flags))
 }
 
 /// Values for the variables that a plan does not carry. Others were fixed when it was made.
@@ -187,11 +194,21 @@ fn is_stale(outcome: &ApplyOutcome) -> bool {
 }
 
 /// Says what an apply came to; the exit code.
-fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources, kind: Kind) -> u8 {
+fn conclude(
+    session: &Session,
+    outcome: &ApplyOutcome,
+    sources: &Sources,
+    kind: Kind,
+    flags: &Flags,
+) -> u8 {
     let reporter = &session.reporter;
     let mut diagnostics: Diagnostics = outcome.diagnostics.clone();
+    let view = PlanVerdicts { plan: outcome.plan.id.as_str(), verdicts: &outcome.verdicts };
     let rejected = outcome.verdicts.iter().any(Verdict::is_reject);
     if rejected {
+        if let Voice::Json(stream) = &reporter.voice {
+            stream.verdicts(&view);
+        }
         diagnostics.extend(operation::rejections(&outcome.verdicts));
     }
     if outcome.is_to_be_continued() {
@@ -208,7 +225,7 @@ fn conclude(session: &Session, outcome: &ApplyOutcome, sources: &Sources, kind: 
     let applied = outcome.applied.as_ref().filter(|_| !diagnostics.has_errors());
     let Some(applied) = applied else {
         reporter.diagnostics(&diagnostics, sources);
-        return 1;
+        return verdict_exit_code::of(flags, view.code());
     };
     reporter.diagnostics(&diagnostics, sources);
     // The saved plan of a destruction is applied as any other.

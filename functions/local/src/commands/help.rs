@@ -35,6 +35,16 @@ const OPERATION: &str = "\
   -var-file=FILE         Set root variables from a file. May be given often.
 ";
 
+/// Of commands that run the stages of a saved plan.
+const VERDICTS: &str = "\
+  -accept-drift=ADDRESS[.attribute]
+                         Accept what the stages find to have changed there. Recorded with your name.
+                         May be given often.
+  -verdict-exitcode      Where a saved plan is refused, exit with 3: it is stale, 4: the world drifted,
+                         5: it is not authentic, expired or used, 6: another run is busy, 7: an object is
+                         in doubt; with 1 after any other error.
+";
+
 /// Prints what there is to know about a command, or about all.
 pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command {
@@ -43,12 +53,14 @@ pub(super) fn run(command: &[&str]) -> u8 {
             "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -out=FILE              Save the plan.\n"
         ),
         ["apply"] => format!(
-            "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n"
+            "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n{VERDICTS}"
         ),
         ["destroy"] => format!(
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
         ),
-        ["validate"] => "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n".to_owned(),
+        ["validate"] => format!(
+            "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"
+        ),
         ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
         ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),

@@ -11,6 +11,7 @@ mod plan;
 mod show;
 mod state;
 mod validate;
+mod verdict_exit_code;
 mod version;
 mod waivers;
 mod workspace;

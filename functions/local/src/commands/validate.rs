@@ -1,5 +1,6 @@
 //! `plumb validate`: a configuration, or with `-plan=FILE` the stages of a saved plan.
 
+use super::verdict_exit_code;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
@@ -20,6 +21,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
         &[
             Flag::Value("plan"),
             Flag::Value(super::waivers::FLAG),
+            verdict_exit_code::FLAG,
             Flag::Unsupported("test-directory"),
             Flag::Switch("no-tests"),
             Flag::Unsupported("query"),
@@ -34,7 +36,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
         Some(path) => stages(&session, path, &flags).await,
         None => configuration(&session, &flags).await,
     };
-    session.conclude(result, "validate")
+    verdict_exit_code::conclude(&session, &flags, result, "validate")
 }
 
 async fn configuration(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -79,7 +81,7 @@ async fn check(session: &Session) -> Result<(Diagnostics, Arc<Sources>), Failure
 
 async fn stages(session: &Session, path: &str, flags: &Flags) -> Result<u8, Failure> {
     let json = flags.switch("json", false);
-    let waivers = super::waivers::parse(flags)?;
+    let waivers = super::waivers::parse(session, flags)?;
     let bytes = plan_file::read(path)?;
     let workplace = session.workplace(PARALLELISM).await?;
     let key = session.key()?;
@@ -93,5 +95,8 @@ async fn stages(session: &Session, path: &str, flags: &Flags) -> Result<u8, Fail
     if !json {
         session.reporter.diagnostics(&outcome.diagnostics, &Sources::new());
     }
-    Ok(u8::from(!outcome.passes))
+    Ok(match outcome.passes {
+        true => 0,
+        false => verdict_exit_code::of(flags, view.code()),
+    })
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::flags::Flags;
+use crate::session::Session;
 use engine::stages::Waiver;
 use language::diagnostics::Diagnostic;
 
@@ -9,15 +10,16 @@ pub(super) const FLAG: &str = "accept-drift";
 
 /// # Errors
 /// Where a value is no address.
-pub(super) fn parse(flags: &Flags) -> Result<Vec<Waiver>, Failure> {
+pub(super) fn parse(session: &Session, flags: &Flags) -> Result<Vec<Waiver>, Failure> {
     let mut waivers = Vec::new();
     for (_, text) in flags.all(&[FLAG]) {
-        waivers.push(text.parse().map_err(|error| {
+        let waiver: Waiver = text.parse().map_err(|error| {
             Diagnostic::error(
                 "Invalid drift to accept",
                 format!("{error}. Give -accept-drift the address of a resource instance, alone or followed by the attribute as the verdict names it."),
             )
-        })?);
+        })?;
+        waivers.push(waiver.by(session.principal()));
     }
     Ok(waivers)
 }

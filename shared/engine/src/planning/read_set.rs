@@ -9,7 +9,7 @@ use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::evaluation::{Expansion, Named, Reader};
 use crate::reads::{LookedAt, ReadPath, Reads};
 use language::module::ModuleNode;
-use language::reads::{PartLog, PartReads, Read, ReadStep};
+use language::reads::{Extent, PartLog, PartReads, Read, ReadStep};
 use language::reference::Subject;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,15 +18,6 @@ use values::address::{
     ResourceInstance, ResourceMode,
 };
 use values::{Kind, Path, PathStep, Value};
-
-/// What is looked at of a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Extent {
-    /// All of it.
-    Value,
-    /// Which elements it has.
-    Keys,
-}
 
 /// What the value is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -223,7 +214,7 @@ impl Search<'_> {
                     let path = read.path.iter().chain(path).cloned().collect();
                     self.read(reader, read, path, extent);
                 }
-                false => self.read(reader, read, read.path.clone(), Extent::Value),
+                false => self.read(reader, read, read.path.clone(), read.extent),
             }
         }
     }

@@ -5,7 +5,7 @@ use super::resource::Declared;
 use crate::changes::Action;
 use crate::evaluation::{Reader, RepetitionData};
 use language::diagnostics::Diagnostic;
-use language::reads::{Read, ReadLog, ReadStep};
+use language::reads::{Extent, Read, ReadLog, ReadStep};
 use language::reference::{Reference, Subject, references_in};
 use language::syntax::ast::{Expression, ExpressionKind, IndexKey, TraversalStep};
 use values::address::{AbsoluteResource, InstanceKey, ResourceInstance};
@@ -93,6 +93,7 @@ fn note_read(
     log.push(Read {
         subject: reference.subject.clone(),
         path: key.into_iter().chain(steps).collect(),
+        extent: Extent::Value,
         span: reference.span,
     });
     walk.context.logs.add(&Reader::Instance(address.clone()), log);

@@ -35,8 +35,8 @@ pub struct Facts<'a> {
     pub authenticity: AuthenticityFacts<'a>,
     /// The estate that the plan is to be applied to.
     pub estate: &'a EstateName,
-    /// What its records say now.
-    pub reading: &'a EstateReading,
+    /// What its records say now, or why they could not be read.
+    pub reading: Result<&'a EstateReading, &'a str>,
     /// What the world says now.
     pub world: World<'a>,
     /// Findings that a person accepts.
@@ -76,12 +76,26 @@ pub async fn validate_saved_plan(
     }
     let (authenticity, plan) = authenticate(plan, verifier, &facts.authenticity).await?;
     verdicts.extend(authenticity);
-    verdicts.extend(check_lineage(&contents, facts.estate, facts.reading));
-    verdicts.extend(check_serial(&contents, facts.reading));
-    verdicts.extend(check_records(&contents, facts.reading));
+    match facts.reading {
+        Ok(reading) => {
+            verdicts.extend(check_lineage(&contents, facts.estate, reading));
+            verdicts.extend(check_serial(&contents, reading));
+            verdicts.extend(check_records(&contents, reading));
+        }
+        Err(why) => verdicts.extend(unreadable(why)),
+    }
     verdicts.extend(check_resources(&contents, facts.world, facts.waivers));
     verdicts.extend(check_upstream(&contents, facts.world, facts.waivers));
     Ok(Validation { verdicts, plan })
+}
+
+/// What the stages that look at records come to where those cannot be read.
+fn unreadable(why: &str) -> [Verdict; 3] {
+    let message = "the records could not be read";
+    let not_checked = |stage| Verdict::new(stage, Outcome::NotChecked, message);
+    let records = Verdict::new(Stage::Records, Outcome::Reject, format!("{message}: {why}"));
+    let remedy = "see that they can be read where they are kept, then run `plumb validate -plan=FILE` again";
+    [not_checked(Stage::Lineage), not_checked(Stage::Serial), records.remedy(remedy)]
 }
 
 /// The command that makes a plan anew.

@@ -128,6 +128,10 @@ impl TestEstate {
         self.records.0.lock().unwrap().clone()
     }
 
+    pub(crate) fn set_state(&self, state: State) {
+        *self.records.0.lock().unwrap() = state;
+    }
+
     fn context(&self, files: Arc<dyn FileSystem>) -> Context {
         let environment = Environment {
             files,

@@ -5,6 +5,7 @@ mod checks;
 mod harness;
 mod importing;
 mod moving;
+mod reads;
 mod removing;
 mod replacing;
 mod targeting;

@@ -2,7 +2,8 @@ use crate::support::{DAY, NOW, address, instance, object, provider};
 use engine::changes::{Action, ActionReason, Changes, OutputChange, ResourceInstanceChange};
 use engine::identifiers::PlanId;
 use engine::object::{DeposedKey, Object, ObjectStatus};
-use engine::plan::{Plan, PlanMode, RefreshedInstance, Schemas};
+use engine::plan::{Plan, PlanMode, RefreshedInstance, Schemas, Seen};
+use engine::reads::{LookedAt, ReadPath};
 use engine::record::key::EstateName;
 use engine::saved_plan::{
     Bundle, ENGINE_VERSION, HmacKey, LockedProvider, PlanOptions, PlanVerifier, SavedPlan,
@@ -91,9 +92,16 @@ pub(crate) fn thing(attributes: &[(&str, Value)]) -> Object {
     }
 }
 
+/// One attribute, with a sensitive value.
+pub(crate) fn looked_at(attribute: &str) -> LookedAt {
+    let planned = Some(Value::string("planned").sensitive());
+    LookedAt::Paths(vec![ReadPath { path: Path::attribute(attribute), planned }])
+}
+
 pub(crate) fn refreshed(current: Option<Object>) -> RefreshedInstance {
     RefreshedInstance {
         provider: provider(),
+        seen: Seen::InTheWorld,
         configuration: None,
         current,
         deposed: BTreeMap::new(),
@@ -163,7 +171,7 @@ pub(crate) fn plan() -> SavedPlan {
     let member = |version: &str, revision: &str| SetMember {
         version: Version::new(version),
         revision: Revision(revision.into()),
-        paths: None,
+        looked_at: LookedAt::Paths(Vec::new()),
     };
     SavedPlan {
         id: PlanId::from_stored("plan-1"),
@@ -185,9 +193,10 @@ pub(crate) fn plan() -> SavedPlan {
         write_set: [(address("test_thing.a"), member("v1", "r1"))].into(),
         read_set: [(
             address("test_thing.b"),
-            SetMember { paths: Some(vec![Path::attribute("tags")]), ..member("v2", "r2") },
+            SetMember { looked_at: looked_at("tags"), ..member("v2", "r2") },
         )]
         .into(),
+        key_sets: [address("test_thing.b").containing()].into(),
         ignored: [(address("test_thing.a"), vec![Path::attribute("ports")])].into(),
         ephemeral_variables: BTreeSet::new(),
         options: PlanOptions { targets: vec!["test_thing.a".into()], ..PlanOptions::default() },
@@ -209,6 +218,7 @@ pub(crate) fn plan() -> SavedPlan {
             moves: Arc::default(),
             imports: Default::default(),
             checks: Default::default(),
+            reads: Default::default(),
             refreshed: [
                 (address("test_thing.a"), read),
                 (address("test_thing.b"), refreshed(Some(thing(&[])))),
@@ -252,6 +262,7 @@ fn assert_same(a: &SavedPlan, b: &SavedPlan) {
     assert_eq!(a.plan.previous.outputs, b.plan.previous.outputs);
     assert_eq!(a.write_set, b.write_set);
     assert_eq!(a.read_set, b.read_set);
+    assert_eq!(a.key_sets, b.key_sets);
     assert_eq!(a.bundle, b.bundle);
 }
 

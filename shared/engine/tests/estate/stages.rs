@@ -1,4 +1,4 @@
-use crate::saved_plan::{change, file, key, plan, refreshed, rule, thing};
+use crate::saved_plan::{change, file, key, looked_at, plan, refreshed, rule, thing};
 use crate::support::{DAY, NOW, address, clock, estate, estate_with, executing, instance, request};
 use engine::changes::Action;
 use engine::estate::{Estate, EstateReading};
@@ -22,7 +22,7 @@ use records::{CountingStore, MemoryStore, RecordStore};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ProviderAddress, ResourceInstance};
-use values::{Path, Type, Value};
+use values::{Type, Value};
 
 fn facts<'a>() -> AuthenticityFacts<'a> {
     AuthenticityFacts {
@@ -421,7 +421,7 @@ fn a_computed_attribute_that_is_newly_filled_is_reported() {
     let b = address("test_thing.b");
     world.insert(b.clone(), refreshed(Some(thing(&[("id", Value::string("i-1"))]))));
     passes(check_resources(&saved, World::Read(&world), &[]));
-    saved.read_set.get_mut(&b).unwrap().paths = Some(vec![Path::attribute("id")]);
+    saved.read_set.get_mut(&b).unwrap().looked_at = looked_at("id");
     rejects(&one(check_resources(&saved, World::Read(&world), &[])), RejectCode::Drifted, ".id");
 }
 
@@ -453,7 +453,7 @@ fn a_waiver_accepts_one_finding_and_never_a_delete_of_something_unseen() {
     let mut world: Read = saved.plan.refreshed.clone();
     world.get_mut(&a).unwrap().current = Some(thing(&[("id", "i-1".into()), ("tags", tags("b"))]));
     let waiver =
-        |path: Option<&str>| [Waiver { address: a.clone(), path: path.map(str::to_owned) }];
+        |path: Option<&str>| [Waiver { address: a.clone(), path: path.map(str::to_owned), principal: None }];
     let check = |saved: &SavedPlan, world: &Read, waivers: &[Waiver]| {
         check_resources(saved, World::Read(world), waivers).iter().any(Verdict::is_reject)
     };
@@ -476,7 +476,7 @@ async fn validation_runs_every_stage_and_stops_at_none() {
     let facts = Facts {
         authenticity: facts(),
         estate: estate.name(),
-        reading: &reading,
+        reading: Ok(&reading),
         world: World::Read(&world),
         waivers: &[],
     };
@@ -496,7 +496,7 @@ async fn validation_runs_every_stage_and_stops_at_none() {
         Stage::Upstream,
     ];
     assert!(all.iter().all(|stage| stages.contains(stage)));
-    assert_eq!(one(check_upstream(&saved)).outcome, Outcome::NotChecked);
+    assert_eq!(one(check_upstream(&saved, World::NotRead, &[])).outcome, Outcome::NotChecked);
 
     let forged = validate_saved_plan(parse(), &HmacKey::new([0; 32]), facts).await.unwrap();
     assert!(forged.plan.is_none() && !forged.passes());

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use values::convert::convert;
 use values::{Kind, Marks, Type, Value};
 
-use super::{Binding, Evaluator, Frame, Locals};
+use super::{Binding, Evaluator, Frame, Locals, Origin, Tracked};
 use crate::diagnostics::Diagnostic;
+use crate::reads::OpenRead;
 use crate::source::Span;
 use crate::syntax::ast::{Expression, ForObject, ForTuple};
 
@@ -25,11 +26,13 @@ pub(super) struct Loop<'e> {
 enum Begun {
     /// The result, without iterating.
     Ended(Value),
-    Elements(Vec<(Value, Value)>, Marks),
+    Elements(Vec<(Value, Value, Option<Origin>)>, Marks),
 }
 
 /// How many reads a loop may add before repetitions are dropped.
 const READS_KEPT: usize = 256;
+/// Of how many elements each is read on its own.
+const ELEMENTS_READ: usize = 64;
 
 impl Evaluator<'_> {
     pub(super) fn for_tuple(
@@ -62,8 +65,8 @@ impl Evaluator<'_> {
         let mut limit = READS_KEPT;
         let mut known = true;
         let mut items = Vec::with_capacity(elements.len());
-        for (key, element) in elements {
-            let frame = head.frame(key, element, locals);
+        for (key, element, origin) in elements {
+            let frame = head.frame(key, element, origin, locals);
             let inner = Locals::Within(&frame);
             match self.includes(head, known, &mut marks, inner) {
                 Inclusion::Unknown => known = false,
@@ -101,8 +104,8 @@ impl Evaluator<'_> {
         let mut known = true;
         let mut items: BTreeMap<Arc<str>, Value> = BTreeMap::new();
         let mut groups: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
-        for (key, element) in elements {
-            let frame = head.frame(key, element, locals);
+        for (key, element, origin) in elements {
+            let frame = head.frame(key, element, origin, locals);
             let inner = Locals::Within(&frame);
             match self.includes(&head, known, &mut marks, inner) {
                 Inclusion::Unknown => {
@@ -185,7 +188,7 @@ impl Evaluator<'_> {
     }
 
     fn begin(&mut self, head: &Loop<'_>, locals: Locals<'_>) -> Begun {
-        let collection = self.evaluate(head.collection, locals);
+        let Tracked { value: collection, open } = self.evaluate_tracked(head.collection, locals);
         let about = head.collection;
         let refused = |summary: &str, detail: String| {
             Diagnostic::error(summary, detail).at(about.span).within(head.span)
@@ -215,9 +218,32 @@ impl Evaluator<'_> {
             }
         }
         match elements(&collection) {
-            Some(elements) => Begun::Elements(elements, collection.marks()),
+            Some(elements) => {
+                let elements = self.with_origins(elements, &collection, open);
+                Begun::Elements(elements, collection.marks())
+            }
             None => Begun::Ended(Value::dynamic().with_marks(collection.marks() | condition_marks)),
         }
+    }
+
+    /// Where the elements of a collection come from, so that of each only what is used is read. Not of
+    /// many, which are read as a whole: logs stay small.
+    pub(super) fn with_origins(
+        &mut self,
+        elements: Vec<(Value, Value)>,
+        collection: &Value,
+        open: Option<OpenRead>,
+    ) -> Vec<(Value, Value, Option<Origin>)> {
+        let named = !matches!(collection.ty(), Type::Set(_)) && elements.len() <= ELEMENTS_READ;
+        let read = open.filter(|_| named).and_then(|open| self.reads.keys_alone(open));
+        let origin = |key: &Value| read.and_then(|read| Origin::element(read, key));
+        elements
+            .into_iter()
+            .map(|(key, element)| {
+                let origin = origin(&key);
+                (key, element, origin)
+            })
+            .collect()
     }
 
     /// Finds a condition that cannot be one, once instead of for each element.
@@ -228,7 +254,7 @@ impl Evaluator<'_> {
         locals: Locals<'_>,
     ) -> Option<Marks> {
         let start = self.diagnostics.len();
-        let frame = head.frame(Value::dynamic(), Value::dynamic(), locals);
+        let frame = head.frame(Value::dynamic(), Value::dynamic(), None, locals);
         let result = self.evaluate(condition, Locals::Within(&frame));
         if result.is_null() {
             self.fail(
@@ -298,12 +324,18 @@ enum Inclusion {
 }
 
 impl<'e> Loop<'e> {
-    fn frame<'l>(&self, key: Value, value: Value, outer: Locals<'l>) -> Frame<'l>
+    fn frame<'l>(
+        &self,
+        key: Value,
+        value: Value,
+        origin: Option<Origin>,
+        outer: Locals<'l>,
+    ) -> Frame<'l>
     where
         'e: 'l,
     {
         let key = self.key_variable.map(|name| (name, key));
-        Frame::new(Binding::For { key, name: self.value_variable, value }, outer)
+        Frame::new(Binding::For { key, name: self.value_variable, value, origin }, outer)
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use values::Value;
 
+use crate::reads::{Extent, Read, ReadStep};
+
 /// The names around an expression, innermost first.
 #[derive(Clone, Copy)]
 pub(crate) enum Locals<'l> {
@@ -30,6 +32,8 @@ pub(crate) enum Binding<'l> {
         name: &'l str,
         /// Its value.
         value: Value,
+        /// Where that comes from.
+        origin: Option<Origin>,
     },
     /// The iterator of a dynamic block.
     Iterator {
@@ -39,14 +43,31 @@ pub(crate) enum Binding<'l> {
         value: Value,
     },
     /// The current item of a splat.
-    Item(Value),
+    Item(Value, Option<Origin>),
     /// The variables of a template, which sees no names but these.
     Closed(&'l BTreeMap<Arc<str>, Value>),
 }
 
+/// What an element is an element of: reads of it are reads of that.
+#[derive(Clone)]
+pub(crate) struct Origin(pub(super) Read);
+
+impl Origin {
+    /// Of the element by this key, in what was read.
+    pub(super) fn element(collection: &Read, key: &Value) -> Option<Origin> {
+        let step = match (key.as_str(), key.as_number()) {
+            (Some(name), _) => ReadStep::Name(name.into()),
+            (None, Some(number)) => ReadStep::Index(number.to_u64()?),
+            (None, None) => return None,
+        };
+        let path = collection.path.iter().cloned().chain([step]).collect();
+        Some(Origin(Read { path, extent: Extent::Value, ..collection.clone() }))
+    }
+}
+
 /// Where a name leads.
 pub(crate) enum Found<'l> {
-    Local(&'l Value),
+    Local(&'l Value, Option<&'l Origin>),
     /// To the scope.
     Outside,
     /// Nowhere.
@@ -66,20 +87,22 @@ impl<'l> Locals<'l> {
             match &frame.binding {
                 Binding::For { key: Some((key, value)), .. } if *key == name => {
                     return match &frame.binding {
-                        Binding::For { name: same, value, .. } if *same == name => {
-                            Found::Local(value)
+                        Binding::For { name: same, value, origin, .. } if *same == name => {
+                            Found::Local(value, origin.as_ref())
                         }
-                        _ => Found::Local(value),
+                        _ => Found::Local(value, None),
                     };
                 }
-                Binding::For { name: bound, value, .. }
-                | Binding::Iterator { name: bound, value }
-                    if *bound == name =>
-                {
-                    return Found::Local(value);
+                Binding::For { name: bound, value, origin, .. } if *bound == name => {
+                    return Found::Local(value, origin.as_ref());
+                }
+                Binding::Iterator { name: bound, value } if *bound == name => {
+                    return Found::Local(value, None);
                 }
                 Binding::Closed(variables) => {
-                    return variables.get(name).map_or(Found::Nowhere, Found::Local);
+                    return variables
+                        .get(name)
+                        .map_or(Found::Nowhere, |value| Found::Local(value, None));
                 }
                 _ => {}
             }
@@ -89,11 +112,11 @@ impl<'l> Locals<'l> {
     }
 
     /// The current item of the nearest splat.
-    pub(crate) fn item(self) -> Option<Value> {
+    pub(crate) fn item(self) -> Option<(&'l Value, Option<&'l Origin>)> {
         let mut level = self;
         while let Locals::Within(frame) = level {
-            if let Binding::Item(value) = &frame.binding {
-                return Some(value.clone());
+            if let Binding::Item(value, origin) = &frame.binding {
+                return Some((value, origin.as_ref()));
             }
             level = frame.outer;
         }
@@ -111,7 +134,7 @@ impl<'l> Locals<'l> {
                     names.push(*name);
                 }
                 Binding::Iterator { name, .. } => names.push(*name),
-                Binding::Item(_) => {}
+                Binding::Item(..) => {}
                 Binding::Closed(variables) => names.extend(variables.keys().map(|name| &**name)),
             }
             level = frame.outer;

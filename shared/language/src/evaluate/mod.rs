@@ -28,7 +28,7 @@ use crate::syntax::JsonString;
 use crate::syntax::ast::{Body, Expression, ExpressionKind, Literal, with_stack};
 
 pub(crate) use for_expression::elements;
-pub(crate) use locals::{Binding, Frame, Locals};
+pub(crate) use locals::{Binding, Frame, Locals, Origin};
 pub use type_function::{ConsoleResult, type_text};
 
 /// A run of evaluations in one scope, and what it found.
@@ -226,7 +226,10 @@ impl<'a> Evaluator<'a> {
             ExpressionKind::ScopeTraversal(traversal) => {
                 self.scope_traversal(traversal, expression, locals)
             }
-            ExpressionKind::SplatItem => locals.item().unwrap_or_else(Value::dynamic).into(),
+            ExpressionKind::SplatItem => match locals.item() {
+                Some((value, origin)) => self.local(value, origin),
+                None => Value::dynamic().into(),
+            },
             ExpressionKind::Invalid => Value::dynamic().into(),
             ExpressionKind::Template(template) => match template.as_literal() {
                 Some(text) => Value::shared_string(text.clone()).into(),
@@ -235,6 +238,12 @@ impl<'a> Evaluator<'a> {
             ExpressionKind::JsonString(string) => self.json_string(string, locals),
             _ => with_stack(|| self.evaluate_deep(expression, locals)),
         }
+    }
+
+    /// A name of the expression's own; a read, where it stands for a part of something.
+    fn local(&mut self, value: &Value, origin: Option<&Origin>) -> Tracked {
+        let open = origin.map(|origin| self.reads.open(origin.0.clone()));
+        Tracked { value: value.clone(), open }
     }
 
     fn evaluate_deep(&mut self, expression: &Expression, locals: Locals<'_>) -> Tracked {

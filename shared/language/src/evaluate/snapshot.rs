@@ -42,7 +42,7 @@ fn longest_prefix(
     locals: Locals<'_>,
 ) -> Option<(String, Value)> {
     let (mut value, steps) = match (locals.find(&traversal.root), scope) {
-        (Found::Local(value), _) => (value.clone(), &traversal.steps[..]),
+        (Found::Local(value, _), _) => (value.clone(), &traversal.steps[..]),
         (Found::Outside, Some(scope)) => {
             let reference = Reference::parse(traversal).ok()?;
             let value = scope.value(&reference).ok()?;

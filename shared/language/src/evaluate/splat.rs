@@ -3,8 +3,9 @@
 use values::{Refinement, Type, Value};
 
 use super::conditional::{Range, refined};
-use super::{Binding, Evaluator, Frame, Locals};
+use super::{Binding, Evaluator, Frame, Locals, Origin, Tracked};
 use crate::diagnostics::Diagnostic;
+use crate::reads::{Extent, Read};
 use crate::syntax::ast::{Expression, Splat};
 
 impl Evaluator<'_> {
@@ -15,7 +16,7 @@ impl Evaluator<'_> {
         locals: Locals<'_>,
     ) -> Value {
         let start = self.diagnostics.len();
-        let source = self.evaluate(&node.source, locals);
+        let Tracked { value: source, open } = self.evaluate_tracked(&node.source, locals);
         if self.has_failed_since(start) {
             return Value::dynamic();
         }
@@ -43,6 +44,10 @@ impl Evaluator<'_> {
         // One value alone counts as a sequence of one; if it may be null, it is not known of how
         // many.
         let maybe_absent = !is_sequence && !source.is_known() && !source.is_definitely_not_null();
+        // Of a value alone the steps after the sign go on where it was read.
+        let alone = open.filter(|_| !is_sequence && source.is_known());
+        let alone = alone.and_then(|open| self.reads.keys_alone(open).cloned());
+        let alone = alone.map(|read| Origin(Read { extent: Extent::Value, ..read }));
         let source = match is_sequence {
             true => source,
             false => Value::tuple([source]).with_marks(marks),
@@ -61,8 +66,11 @@ impl Evaluator<'_> {
         let mut results = Vec::with_capacity(items.len());
         let reads = self.reads.mark();
         let start = self.diagnostics.len();
-        for item in items {
-            results.push(self.splat_item(node, item.clone(), locals));
+        let elements = items.iter().enumerate();
+        let elements = elements.map(|(at, item)| (Value::number(at), item.clone())).collect();
+        let open = open.filter(|_| is_sequence);
+        for (_, item, origin) in self.with_origins(elements, &source, open) {
+            results.push(self.splat_item(node, item, origin.or_else(|| alone.clone()), locals));
         }
         self.reads.distinct_since(reads, 1);
         if maybe_absent {
@@ -100,8 +108,14 @@ impl Evaluator<'_> {
         Value::list(element, results).with_marks(marks)
     }
 
-    fn splat_item(&mut self, node: &Splat, item: Value, locals: Locals<'_>) -> Value {
-        let frame = Frame::new(Binding::Item(item), locals);
+    fn splat_item(
+        &mut self,
+        node: &Splat,
+        item: Value,
+        origin: Option<Origin>,
+        locals: Locals<'_>,
+    ) -> Value {
+        let frame = Frame::new(Binding::Item(item, origin), locals);
         self.evaluate(&node.each, Locals::Within(&frame))
     }
 
@@ -110,13 +124,13 @@ impl Evaluator<'_> {
         match source {
             Type::List(element) | Type::Set(element) => {
                 let unknown = Value::unknown((**element).clone());
-                Type::list(self.splat_item(node, unknown, locals).ty())
+                Type::list(self.splat_item(node, unknown, None, locals).ty())
             }
             Type::Tuple(elements) => Type::tuple(
                 elements
                     .iter()
                     .map(|element| {
-                        self.splat_item(node, Value::unknown(element.clone()), locals).ty()
+                        self.splat_item(node, Value::unknown(element.clone()), None, locals).ty()
                     })
                     .collect::<Vec<_>>(),
             ),

@@ -7,7 +7,7 @@ use values::{Number, Type, Value};
 use super::locals::Found;
 use super::{Evaluator, Locals, Tracked, index};
 use crate::diagnostics::Diagnostic;
-use crate::reads::{OpenRead, Read, ReadStep};
+use crate::reads::{Extent, OpenRead, Read, ReadStep};
 use crate::reference::{Reference, did_you_mean};
 use crate::source::Span;
 use crate::syntax::ast::{Expression, IndexKey, RelativeTraversal, Traversal, TraversalStep};
@@ -20,8 +20,8 @@ impl Evaluator<'_> {
         locals: Locals<'_>,
     ) -> Tracked {
         match (locals.find(&traversal.root), self.scope) {
-            (Found::Local(value), _) => {
-                let start = Tracked::from(value.clone());
+            (Found::Local(value, origin), _) => {
+                let start = self.local(value, origin);
                 self.steps(start, &traversal.steps, expression, locals)
             }
             (Found::Nowhere, _) => {
@@ -60,6 +60,7 @@ impl Evaluator<'_> {
                         let open = self.reads.open(Read {
                             subject: reference.subject.clone(),
                             path: Vec::with_capacity(steps.len()),
+                            extent: Extent::Value,
                             span: reference.span,
                         });
                         let start = Tracked { value, open: Some(open) };

@@ -10,7 +10,9 @@ use crate::plan_view::{PlanView, is_moved};
 use crate::product::{NAME, TERRAFORM_VERSION};
 use crate::progress::{SharedWriter, completion};
 use crate::value_json::{known, type_json};
+use crate::verdicts::{self, PlanVerdicts};
 use engine::changes::{Action, ResourceInstanceChange, Summary};
+use engine::verdict::RejectCode;
 use language::diagnostics::{Diagnostic, Severity};
 use language::source::Sources;
 use message::{Level, Message};
@@ -85,6 +87,24 @@ impl Stream {
                 Message::new(summary, "diagnostic").level(level).with_text("diagnostic", text),
             );
         }
+    }
+
+    /// What the stages of a saved plan came to that is refused, with the code of the refusal.
+    pub fn verdicts(&self, verdicts: &PlanVerdicts<'_>) {
+        let mut text = String::new();
+        verdicts.push_json(&mut text);
+        let message = Message::new("The plan is rejected", "plan_verdicts").level(Level::Error);
+        let message = match verdicts.code() {
+            Some(code) => message.with_text("code", verdicts::json(&code)),
+            None => message,
+        };
+        self.write(message.with_text("verdicts", text));
+    }
+
+    /// That a plan is refused before its stages could say why.
+    pub fn refused(&self, code: RejectCode) {
+        let message = Message::new("The plan is rejected", "plan_verdicts").level(Level::Error);
+        self.write(message.with_text("code", verdicts::json(&code)));
     }
 
     /// What a plan proposes: drift, changes, summary, outputs.

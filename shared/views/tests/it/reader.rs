@@ -59,6 +59,7 @@ pub(crate) fn read_plan(plan: &Json, schemas: &Json) -> Plan {
         moves: Arc::default(),
         imports: Default::default(),
         checks: Default::default(),
+        reads: Default::default(),
         refreshed: BTreeMap::new(),
         schemas,
         complete: plan["errored"] != Json::Bool(true),

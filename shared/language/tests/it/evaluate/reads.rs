@@ -21,7 +21,7 @@ fn paths_go_as_far_as_keys_are_known() {
     assert_reads("(aws_instance.web)[0].id", &["aws_instance.web[0].id"]);
     assert_reads("var.list[local.number]", &["var.list", "local.number"]);
     assert_reads("aws_instance.web[local.number].id", &["aws_instance.web", "local.number"]);
-    assert_reads("aws_instance.web[*].id", &["aws_instance.web"]);
+    assert_reads("length(aws_instance.web)", &["aws_instance.web"]);
 }
 
 #[test]
@@ -37,7 +37,10 @@ fn a_conditional_reads_the_branch_taken() {
 fn attempts_and_loops_are_kept() {
     assert_reads("try(local.object.z, var.s)", &["local.object.z", "var.s"]);
     assert_reads("can(local.object.a)", &["local.object.a"]);
-    assert_reads("[for x in var.list : \"${x}${var.s}\"]", &["var.list", "var.s"]);
+    assert_reads(
+        "[for x in toset(var.list) : \"${x}${var.s}\"]",
+        &["var.list", "var.s"],
+    );
     assert_reads(
         "[for i in range(2) : aws_instance.web[i].id]",
         &["aws_instance.web[0].id", "aws_instance.web[1].id"],
@@ -76,11 +79,11 @@ fn assert_parts(text: &str, expected: &[(&str, &[&str])]) {
 #[test]
 fn a_constructed_object_has_a_log_for_each_attribute() {
     assert_parts(
-        "({ a = var.s, b = \"${var.n}-${var.s}\", (local.number) = 1, c = [var.list] })",
+        "({ a = var.s, b = \"${var.n}-${var.s}\", (var.s) = 1, c = [var.list] })",
         &[
-            ("", &["local.number"]),
-            ("1", &[]),
+            ("", &["var.s"]),
             ("a", &["var.s*"]),
+            ("abc", &[]),
             ("b", &["var.n", "var.s"]),
             ("c", &["var.list"]),
         ],
@@ -95,4 +98,19 @@ fn a_value_that_is_passed_on_is_the_one_that_was_read() {
     assert_parts("aws_instance.web[count.index].tags", &[("", &["aws_instance.web[1].tags*", "count.index"])]);
     assert_parts("var.flag ? var.s : var.none", &[("", &["var.s", "var.flag"])]);
     assert_parts("[var.s]", &[("", &["var.s"])]);
+}
+
+#[test]
+fn of_elements_what_is_used_is_read() {
+    assert_reads(
+        "[for i, w in aws_instance.web : \"${i}${w.id}\"]",
+        &["keys of aws_instance.web", "aws_instance.web[0].id", "aws_instance.web[1].id"],
+    );
+    assert_reads(
+        "aws_instance.web[*].id",
+        &["keys of aws_instance.web", "aws_instance.web[0].id", "aws_instance.web[1].id"],
+    );
+    assert_reads("[for k, v in local.object : k if k == \"a\"]", &["keys of local.object"]);
+    assert_reads("local.object[*].a", &["keys of local.object", "local.object.a"]);
+    assert_reads("local.object[*]", &["keys of local.object", "local.object"]);
 }
