@@ -28,6 +28,11 @@ impl ProcessEnvironment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Every variable that is text.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// `TF_VAR_*`.
     pub(crate) fn input_variables(&self) -> BTreeMap<String, String> {
         let given = self.variables.iter().filter(|(name, _)| name.starts_with("TF_VAR_"));

@@ -17,6 +17,8 @@ pub(crate) struct Invocation {
     pub(crate) arguments: Vec<String>,
     /// `-chdir`.
     pub(crate) directory: Option<PathBuf>,
+    /// `-estate`.
+    pub(crate) estate: Option<String>,
     /// `-version` in place of a command.
     pub(crate) version: bool,
     /// `-help` in place of a command, or with it.
@@ -43,6 +45,7 @@ impl Invocation {
                 "version" | "v" => invocation.version = true,
                 _ => match flag.split_once('=') {
                     Some(("chdir", directory)) => invocation.directory = Some(directory.into()),
+                    Some(("estate", name)) => invocation.estate = Some(name.into()),
                     _ => return Err(UsageError::UnknownGlobal { flag: argument }),
                 },
             }

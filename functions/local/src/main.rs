@@ -8,14 +8,17 @@ mod flags;
 mod invocation;
 mod logging;
 mod plan_file;
+mod project;
 mod prompt;
 mod reporter;
 mod required_providers;
 mod session;
 mod signals;
 mod spill;
+mod stores;
 mod surroundings;
 mod variables;
+mod whole_file;
 mod working_directory;
 
 use environment::ProcessEnvironment;

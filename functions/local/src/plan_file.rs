@@ -1,9 +1,9 @@
 //! Plan files on disk.
 
 use crate::failure::Failure;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use crate::whole_file::{self, Readers};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// More than any plan has; whatever is larger was named by mistake.
@@ -32,19 +32,7 @@ pub(crate) fn read(path: &str) -> Result<Vec<u8>, Failure> {
 /// # Errors
 /// Where it cannot be written.
 pub(crate) fn write(path: &str, content: &[u8]) -> Result<(), Failure> {
-    let target = Path::new(path);
-    let name = target.file_name().map(|name| name.to_string_lossy().into_owned());
-    let staged = target.with_file_name(format!(".{}.partial", name.unwrap_or_default()));
-    let written = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&staged)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&staged, target));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&staged);
+    whole_file::write(Path::new(path), content, Readers::Owner).map_err(|error| {
         Failure::error(
             "Failed to write plan file",
             format!("The plan file could not be written to {path}: {error}."),

@@ -5,8 +5,10 @@ use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::fault_injection::mortal;
 use crate::invocation::Invocation;
+use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
+use crate::stores::ProcessSurroundings;
 use crate::surroundings::{SystemRandom, WallClock};
 use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
@@ -15,7 +17,7 @@ use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::saved_plan::{HmacKey, LockedProvider};
+use engine::saved_plan::LockedProvider;
 use engine::verdict::RejectCode;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -25,8 +27,12 @@ use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
 use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
+use runs::contract::ContractTerms;
+use runs::plan_key::PlanKey;
+use runs::project::StoreTable;
 use runs::remote_state::{EstateFolders, StateFiles};
 use runs::source::Source;
+use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::{Workplace, key_file};
 use std::sync::Arc;
 
@@ -43,6 +49,8 @@ pub(crate) struct Session {
     pub(crate) stop: Stop,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    /// The estate that a person named.
+    estate: Option<String>,
 }
 
 impl Session {
@@ -55,6 +63,8 @@ impl Session {
     ) -> Result<Session, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(WallClock);
         let reporter = Arc::new(Reporter::new(speech, &environment, clock.clone()));
+        let estate = invocation.estate.clone();
+        let estate = estate.or_else(|| environment.get("PLUMB_ESTATE").map(str::to_owned));
         let begin = || {
             let directory = WorkingDirectory::enter(invocation.directory.as_deref(), &environment)?;
             match environment.get("TF_WORKSPACE") {
@@ -70,6 +80,7 @@ impl Session {
                 stop: Stop::new(),
                 clock,
                 random: Arc::new(SystemRandom),
+                estate,
             }),
             Err(failure) => {
                 reporter.failure(&failure, None);
@@ -90,33 +101,68 @@ impl Session {
         Principal::from_stored(self.environment.user())
     }
 
-    /// The estate; `None` where there is no store and none is to be made.
+    /// The project that the directory belongs to.
+    ///
+    /// # Errors
+    /// Where its file cannot be used, or does not say which estate the directory is.
+    pub(crate) fn project(&self) -> Result<LocatedProject, Failure> {
+        LocatedProject::find(&self.directory.path, self.estate.as_deref(), &self.environment)
+    }
+
+    /// The stores of an estate; `None` where there are none and none are to be made.
+    ///
+    /// # Errors
+    /// Where they cannot be opened.
+    async fn stores(
+        &self,
+        project: &LocatedProject,
+        opening: Opening,
+    ) -> Result<Option<Stores>, Failure> {
+        let beside = self.directory.store();
+        let places = Places { root: &project.root, beside: &beside };
+        let (table, name) = (&project.project, &project.estate.name);
+        let surroundings = ProcessSurroundings(&self.environment);
+        match Stores::open(table, name, places, opening, &surroundings).await {
+            Ok(stores) => Ok(Some(stores)),
+            Err(StoresError::Store(StoreError::RootMissing { .. })) => Ok(None),
+            Err(error) => {
+                let summary = "Failed to open the store of records";
+                Err(Failure::error(summary, format!("{error}.")))
+            }
+        }
+    }
+
+    /// The estate, and the contract of its store; `None` where there is no store and none is to be made.
     ///
     /// # Errors
     /// Where the store cannot be opened.
-    pub(crate) async fn estate(&self, opening: Opening) -> Result<Option<Estate>, Failure> {
-        let root = self.directory.store();
-        let failed = |error: StoreError| {
-            Diagnostic::error("Failed to open the store of records", format!("{error}."))
-        };
-        let store = match DirectoryStore::open(&root, opening).await {
-            Ok(store) => store,
-            Err(StoreError::RootMissing { .. }) => return Ok(None),
-            Err(error) => return Err(failed(error).into()),
-        };
+    pub(crate) async fn estate(
+        &self,
+        opening: Opening,
+    ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
+        self.estate_of(&self.project()?, opening).await
+    }
+
+    /// The estate of a project.
+    ///
+    /// # Errors
+    /// As [`Session::estate`].
+    pub(crate) async fn estate_of(
+        &self,
+        project: &LocatedProject,
+        opening: Opening,
+    ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
+        let Some(stores) = self.stores(project, opening).await? else { return Ok(None) };
         if opening == Opening::Create {
-            // Records hold sensitive values, and belong to nobody's version control.
-            let ignore = root.join(".gitignore");
-            if !ignore.exists()
-                && let Err(error) = std::fs::write(&ignore, "*\n")
-            {
-                tracing::warn!("{} could not be written: {error}", ignore.display());
-            }
+            self.directory.ignore_store();
         }
-        let name = estate_name()?;
-        let store = mortal(store, &self.environment);
-        let estate = Estate::open(store, "", name, self.clock.clone(), self.random.clone());
-        Ok(Some(estate.map_err(failed)?))
+        let records = mortal(stores.records, &self.environment);
+        let (name, clock) = (project.estate.name.clone(), self.clock.clone());
+        let estate = Estate::open(records, "", name, clock, self.random.clone());
+        let estate = estate.map_err(|error| {
+            Failure::error("Failed to open the store of records", format!("{error}."))
+        })?;
+        Ok(Some((estate, stores.contract)))
     }
 
     /// The turn to apply to this estate. Records say nothing yet of a transaction that is at work on
@@ -128,9 +174,12 @@ impl Session {
         let failed = |error: StoreError| {
             Diagnostic::error("Failed to open the store of records", format!("{error}."))
         };
-        let store = DirectoryStore::open(self.directory.store(), Opening::Create).await;
+        let project = self.project()?;
+        let beside = self.directory.store();
+        let root = project.store_directory(beside.clone()).unwrap_or(beside);
+        let store = DirectoryStore::open(root, Opening::Create).await;
         let store = store.map_err(failed)?;
-        let name = Key::new(format!("{WORKSPACE}/apply")).map_err(failed)?;
+        let name = Key::new(format!("{}/apply", project.estate.name)).map_err(failed)?;
         let lock = store.try_process_lock(&name).await.map_err(failed)?;
         lock.ok_or_else(|| {
             let detail = "Another process is applying to this estate. Nothing was changed. Wait until it ends, then run this command again: a saved plan that is still sound then applies.";
@@ -143,11 +192,23 @@ impl Session {
     ///
     /// # Errors
     /// Where it cannot be read or made.
-    pub(crate) fn key(&self) -> Result<HmacKey, Failure> {
-        let key = key_file::open(&self.directory.key_file(), &*self.random);
-        key.map_err(|error| {
-            Diagnostic::error("Failed to open the key of plans", format!("{error}.")).into()
-        })
+    pub(crate) async fn key(&self) -> Result<PlanKey, Failure> {
+        let project = self.project()?;
+        if let Some(key) = &project.project.plans.hmac_key {
+            let profile = match &project.project.store {
+                StoreTable::S3(table) => table.profile.as_deref(),
+                _ => None,
+            };
+            let sdk = ProcessSurroundings(&self.environment).aws(profile).await;
+            return Ok(PlanKey::Kms(KmsKey::of(&sdk, key)));
+        }
+        // Where a store is shared, so are its plans.
+        let store = project.store_directory(self.directory.store());
+        let folder = store.unwrap_or_else(|| self.directory.store());
+        let key = key_file::open(&folder.join("key"), &*self.random);
+        self.directory.ignore_store();
+        key.map(PlanKey::File)
+            .map_err(|error| Failure::error("Failed to open the key of plans", format!("{error}.")))
     }
 
     /// The providers that are installed.
@@ -207,7 +268,7 @@ impl Session {
     pub(crate) async fn workplace(&self, parallelism: usize) -> Result<Workplace, Failure> {
         let locks = self.directory.locks()?;
         let providers = self.providers(&locks)?;
-        let Some(estate) = self.estate(Opening::Create).await? else {
+        let Some((estate, contract)) = self.estate(Opening::Create).await? else {
             return Err(
                 Diagnostic::error("No store of records", "It was removed meanwhile.").into()
             );
@@ -217,7 +278,13 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
-        Ok(Workplace { estate, environment, stop: self.stop.clone(), locked: locked.collect() })
+        Ok(Workplace {
+            estate,
+            contract,
+            environment,
+            stop: self.stop.clone(),
+            locked: locked.collect(),
+        })
     }
 
     /// The configuration, with its modules installed and its providers locked.

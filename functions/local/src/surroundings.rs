@@ -3,6 +3,8 @@
 use engine::clock::Clock;
 use engine::random::Random;
 use jiff::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
 
 /// The wall clock.
 pub(crate) struct WallClock;
@@ -10,6 +12,11 @@ pub(crate) struct WallClock;
 impl Clock for WallClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+    fn elapsed(&self) -> Duration {
+        let now = clock_gettime(ClockId::Boottime);
+        let (seconds, nanoseconds) = (now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs());
+        Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
+use crate::whole_file::{self, Readers};
 use language::files::{Disk, FileSystem};
 use language::module::ModuleManifest;
 use providers::install::{CliConfig, Installer, Locks, Platform, ProviderPackages};
@@ -70,18 +71,22 @@ impl WorkingDirectory {
         })
     }
 
-    /// The store's directory.
+    /// The store's directory, where nothing else is configured.
     pub(crate) fn store(&self) -> PathBuf {
         self.path.join(STORE)
     }
 
-    pub(crate) fn home(&self) -> Option<PathBuf> {
-        self.home.clone()
+    /// Keeps what is beside the configuration out of version control: it holds sensitive values and keys.
+    pub(crate) fn ignore_store(&self) {
+        let ignore = self.store().join(".gitignore");
+        let wanted = self.store().is_dir() && !ignore.exists();
+        if wanted && let Err(error) = std::fs::write(&ignore, "*\n") {
+            tracing::warn!("{} could not be written: {error}", ignore.display());
+        }
     }
 
-    /// The key that authenticates plans.
-    pub(crate) fn key_file(&self) -> PathBuf {
-        self.store().join("key")
+    pub(crate) fn home(&self) -> Option<PathBuf> {
+        self.home.clone()
     }
 
     fn manifest_file(&self) -> PathBuf {
@@ -188,7 +193,8 @@ impl WorkingDirectory {
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let parent = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    parent.and_then(|()| std::fs::write(path, content)).map_err(|error| {
+    let written = parent.and_then(|()| whole_file::write(path, content, Readers::Everybody));
+    written.map_err(|error| {
         Failure::error(
             "Failed to write file",
             format!("The file {} could not be written: {error}.", path.display()),

@@ -1,14 +1,15 @@
 //! The way in: operations on one configuration, one at a time.
 
-use crate::applying::{self, Applied};
+use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
 use crate::evaluation::{EvalContext, Operation};
-use crate::plan::{Plan, RefreshedInstance};
-use crate::planning::{self, PlanOptions};
+use crate::plan::{Plan, PlanMode, RefreshedInstance};
+use crate::planning::{self, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
 use crate::recorder::Recorder;
 use crate::state::State;
-use crate::stop::{Stop, StopLevel};
+use crate::stop::{Deadline, Stop, StopCause, StopLevel};
+use crate::transaction::{InFlight, Settled};
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, validate_module_arguments, validate_references};
@@ -66,10 +67,16 @@ impl Context {
                 let plan = Plan::empty(mode, now.as_second(), previous.clone());
                 return (plan, diagnostics);
             }
+            let mut rehearsed = Rehearsed::default();
+            if mode == PlanMode::Destroy && options.refresh && !previous.outputs.is_empty() {
+                let (variables, options) = (variables.clone(), options.clone());
+                rehearsed =
+                    self.rehearsed(configuration, variables, previous.clone(), options, now).await;
+            }
             let variables = variables.clone();
             let context =
                 self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
-            let (plan, found) = planning::plan(context, options, previous.clone()).await;
+            let (plan, found) = planning::plan(context, options, previous.clone(), rehearsed).await;
             diagnostics.extend(found);
             (plan, without_repetitions(diagnostics))
         };
@@ -82,20 +89,26 @@ impl Context {
         }
     }
 
-    /// Applies a plan. What was done is recorded through `recorder` as it is done.
+    /// Applies a plan. What was done is recorded through `recorder` as it is done. With a deadline, what
+    /// could not be begun in time is left to another call.
     pub async fn apply(
         &self,
         configuration: &Arc<Configuration>,
         plan: Arc<Plan>,
         recorder: Arc<dyn Recorder>,
+        options: ApplyOptions,
     ) -> (Applied, Diagnostics) {
         let _busy = self.busy.lock().await;
-        let pool = self.pool();
+        let (pool, deadline) = (self.pool(), options.deadline);
         let work = async {
             let context = self.planned(configuration, &plan, Operation::Apply, &pool);
-            applying::apply(context, plan.clone(), recorder).await
+            applying::apply(context, plan.clone(), recorder, options).await
         };
-        self.supervise(&pool, work).await.unwrap_or_else(|| (Applied::default(), interrupted()))
+        let applied = self.supervise_until(&pool, deadline, work).await;
+        applied.unwrap_or_else(|| match self.stop.cause() {
+            Some(StopCause::Deadline) => (Applied::continued(), Diagnostics::new()),
+            _ => (Applied::default(), interrupted()),
+        })
     }
 
     /// Reads instances from the world as planning did, for the comparison with what a plan rests
@@ -115,8 +128,46 @@ impl Context {
         self.supervise(&pool, work).await.unwrap_or_else(|| (BTreeMap::new(), interrupted()))
     }
 
+    /// Finds out what became of a provider call of a dead transaction. Providers are configured with what
+    /// `plan`, our own, knew.
+    pub(crate) async fn settle(
+        &self,
+        configuration: &Arc<Configuration>,
+        plan: &Plan,
+        in_flight: &InFlight,
+    ) -> Settled {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let context = self.planned(configuration, plan, Operation::Plan, &pool);
+            applying::settle(context, plan, in_flight).await
+        };
+        let settled = self.supervise(&pool, work).await;
+        settled.unwrap_or_else(|| Settled::NotNow("the operation was stopped".into()))
+    }
+
     fn pool(&self) -> Arc<ProviderPool> {
         Arc::new(ProviderPool::new(self.environment.providers.clone()))
+    }
+
+    /// The normal plan before a destroy plan, seen by nobody. Its providers are its own: none is configured
+    /// twice.
+    async fn rehearsed(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        previous: Arc<State>,
+        options: PlanOptions,
+        now: Timestamp,
+    ) -> Rehearsed {
+        let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
+        let unobserved = Context::new(environment, self.stop.clone());
+        let pool = self.pool();
+        let context =
+            unobserved.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
+        let rehearsed = planning::rehearse(context, options, previous).await;
+        pool.close().await;
+        rehearsed
     }
 
     /// References, arguments, types, and what providers say of the configuration.
@@ -133,7 +184,8 @@ impl Context {
         let context =
             self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();
-        let (_, found) = planning::plan(context, options, Arc::default()).await;
+        let (_, found) =
+            planning::plan(context, options, Arc::default(), Rehearsed::default()).await;
         diagnostics.extend(found);
         without_repetitions(diagnostics)
     }
@@ -173,13 +225,28 @@ impl Context {
         )
     }
 
-    /// Does the work, passes a request to stop on to providers, and gives up when asked for good.
-    /// Providers are ended whatever happens.
     async fn supervise<T>(
         &self,
         pool: &Arc<ProviderPool>,
         work: impl Future<Output = T>,
     ) -> Option<T> {
+        self.supervise_until(pool, None, work).await
+    }
+
+    /// Does the work, passes a request to stop on to providers, and gives up when asked for good or
+    /// when the answer is due. Providers are ended and reaped whatever happens.
+    async fn supervise_until<T>(
+        &self,
+        pool: &Arc<ProviderPool>,
+        deadline: Option<Deadline>,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let due = async {
+            match deadline {
+                Some(deadline) => deadline.watch(&*self.environment.clock, &self.stop).await,
+                None => std::future::pending().await,
+            }
+        };
         let pass_on = async {
             self.stop.reached(StopLevel::Graceful).await;
             for hook in &self.environment.hooks {
@@ -190,7 +257,8 @@ impl Context {
         };
         let result = tokio::select! {
             result = work => Some(result),
-            () = self.stop.reached(StopLevel::Hard) => None,
+            () = self.stop.aborted() => None,
+            () = due => None,
             () = pass_on => None,
         };
         pool.close().await;

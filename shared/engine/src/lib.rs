@@ -16,6 +16,7 @@ pub mod moving;
 pub mod object;
 mod object_change;
 mod object_codec;
+mod object_read;
 pub mod plan;
 mod planning;
 mod provider_diagnostics;
@@ -32,8 +33,8 @@ pub mod transaction;
 pub mod verdict;
 mod vertex;
 
-pub use applying::Applied;
+pub use applying::{Applied, ApplyOptions, Ending, Patience, ProviderSettler};
 pub use context::{Context, Variables};
 pub use environment::Environment;
 pub use planning::{PlanOptions, Target, ignored_paths};
-pub use stop::{Stop, StopLevel};
+pub use stop::{Deadline, Stop, StopCause, StopLevel};

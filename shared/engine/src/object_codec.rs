@@ -26,6 +26,13 @@ pub(crate) fn mark_by_schema(schema: &TypedSchema, value: &Value) -> Value {
     value.mark_paths(paths.iter().map(|path| (path, Marks::SENSITIVE)))
 }
 
+/// A value with the sensitive marks of the configuration that it came from, and its schema's.
+pub(crate) fn mark_by_configuration(schema: &TypedSchema, config: &Value, value: &Value) -> Value {
+    let paths = config.marked_paths();
+    let sensitive = paths.iter().map(|(path, marks)| (path, marks.intersection(Marks::SENSITIVE)));
+    mark_by_schema(schema, &value.mark_paths(sensitive))
+}
+
 /// The paths of a value that are marked sensitive, but not by its schema.
 fn paths_beyond_schema(schema: &TypedSchema, value: &Value) -> Vec<Path> {
     if value.deep_marks().is_empty() {

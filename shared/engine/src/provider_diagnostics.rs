@@ -32,6 +32,30 @@ pub(crate) fn in_body(
         .collect()
 }
 
+/// Why a provider did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum CallFailure {
+    /// The call failed as a whole.
+    Call(ProviderError),
+    /// The provider says why.
+    Refused(Vec<ProviderDiagnostic>),
+}
+
+impl CallFailure {
+    /// For people, at the attributes of the body that the provider names.
+    pub(crate) fn into_diagnostics(
+        self,
+        body: Option<&Body>,
+        block: Option<Span>,
+        address: &str,
+    ) -> Vec<Diagnostic> {
+        match self {
+            CallFailure::Call(error) => vec![failed_call(&error, block, address)],
+            CallFailure::Refused(errors) => in_body(errors, body, block, address),
+        }
+    }
+}
+
 /// A call that failed as a whole.
 pub(crate) fn failed_call(error: &ProviderError, place: Option<Span>, address: &str) -> Diagnostic {
     let summary = match error {

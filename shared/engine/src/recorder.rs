@@ -1,7 +1,7 @@
 //! Where apply puts what it learns, the moment it learns it.
 
-use crate::changes::Action;
 use crate::object::DeposedKey;
+use crate::record::body::{ClaimedAction, ClaimedObject};
 use crate::state::InstanceState;
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use values::Value;
 use values::address::ResourceInstance;
 
 /// A result could not be recorded.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{summary}")]
 pub struct RecordError {
     /// One line.
@@ -19,17 +19,88 @@ pub struct RecordError {
     pub detail: String,
 }
 
+/// A provider call that is about to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The object that is in flight from now on.
+    pub object: ClaimedObject,
+    /// What happens to it: [`ClaimedAction::Create`], `Update` or `Delete`; a replacement has two calls.
+    pub action: ClaimedAction,
+    /// Before a create: the current object is put aside under this key, in the same write.
+    pub put_aside: Option<DeposedKey>,
+    /// A request token by which the provider finds what it was asked to create.
+    pub token: Option<String>,
+    /// An identity, fixed by the configuration, by which what is created can be imported.
+    pub import_identity: Option<serde_json::Value>,
+}
+
+impl Call {
+    /// A call that leaves nothing by which its outcome could be found out later.
+    pub fn new(object: ClaimedObject, action: ClaimedAction) -> Call {
+        Call { object, action, put_aside: None, token: None, import_identity: None }
+    }
+}
+
+/// A provider must not be called.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallRefused {
+    /// No failure: nothing more is begun in this invocation, and another may go on.
+    #[error(transparent)]
+    NothingMore(#[from] NothingMore),
+    /// The call could not be written down before it is made: this instance and its dependents fail.
+    #[error(transparent)]
+    Unrecorded(#[from] RecordError),
+}
+
+/// Why this invocation begins no further provider call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NothingMore {
+    /// Less time is left before the deadline than a call may need.
+    #[error("too little time is left to begin anything more; the next invocation goes on")]
+    TimeIsUp,
+    /// The lease could not be renewed in time, or this process was suspended beyond its end.
+    #[error(
+        "the lease has ended, so another invocation may be at work; nothing more is begun here"
+    )]
+    LeaseEnded,
+    /// Another invocation has the transaction, or has fenced it.
+    #[error("another invocation has taken the transaction over; nothing more is begun here")]
+    TakenOver,
+}
+
+/// How far an instance is once its result is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// More is to be done to it by this plan: between the two calls of a replacement, after a move or an
+    /// import that an update follows, after one of several objects.
+    Between,
+    /// Nothing more is done to it.
+    Done,
+    /// Nothing more is done to it, since something failed; its dependents are skipped by every later
+    /// invocation too.
+    Failed,
+    /// We stopped the provider while it worked: the next invocation waits for its read to settle.
+    Unfinished,
+}
+
 /// Records of one estate, as apply writes them. Implementations write by compare-and-swap and are
-/// called from many tasks at once, for different instances.
+/// called from many tasks at once, for different instances; calls to the provider for one instance are
+/// made one after the other, since a record tells of one call in flight.
 #[async_trait]
 pub trait Recorder: Send + Sync {
-    /// A provider is about to be asked to change this object.
-    async fn begin(
-        &self,
-        address: &ResourceInstance,
-        deposed: Option<&DeposedKey>,
-        action: Action,
-    ) -> Result<(), RecordError>;
+    /// A provider is about to be asked to change an object: when this returns, the record says so durably.
+    /// Whatever the call comes to, [`Recorder::write`] or [`Recorder::doubt`] follows.
+    async fn begin(&self, address: &ResourceInstance, call: &Call) -> Result<(), CallRefused> {
+        let _ = (address, call);
+        Ok(())
+    }
+
+    /// Whether provider calls may still be begun: the same answer as [`Recorder::begin`] would give, without
+    /// a write. Asked before work that only a call would justify.
+    fn may_begin(&self) -> Result<(), NothingMore> {
+        Ok(())
+    }
 
     /// An object is recorded at `address` from now on, and at `from` no more. Killed half way, it
     /// leaves records in which the object is recorded once.
@@ -38,6 +109,7 @@ pub trait Recorder: Send + Sync {
         from: &ResourceInstance,
         address: &ResourceInstance,
         state: &InstanceState,
+        step: Step,
     ) -> Result<(), RecordError>;
 
     /// What the instance consists of from now on; neither current nor deposed objects: it is gone.
@@ -47,7 +119,20 @@ pub trait Recorder: Send + Sync {
         &self,
         address: &ResourceInstance,
         state: &InstanceState,
+        step: Step,
     ) -> Result<(), RecordError>;
+
+    /// What became of a create cannot be found out: the record says from now on that the object may exist,
+    /// and nothing more is done to the instance. Other objects stay as they are recorded.
+    async fn doubt(
+        &self,
+        address: &ResourceInstance,
+        object: &ClaimedObject,
+        token: Option<&str>,
+    ) -> Result<(), RecordError> {
+        let _ = (address, object, token);
+        Ok(())
+    }
 
     /// What a read of the world, or the configuration alone, says of an instance that no action
     /// changes: written from the version that the plan read, keeping the revision. A conflict is

@@ -169,6 +169,15 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
         self.count(Method::PutIfAbsent).put_if_absent(key, body).await
     }
 
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        self.count(Method::PutIfVersion).put_in_parts(key, body, expected).await
+    }
+
     async fn delete(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
         self.count(Method::Delete).delete(key, expected).await
     }
@@ -191,6 +200,10 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
 
     fn max_body_size(&self) -> Option<u64> {
         self.inner.max_body_size()
+    }
+
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        self.inner.check_claim_size(key, body)
     }
 }
 

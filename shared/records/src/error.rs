@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::{Key, KeyFault, Version};
+use crate::{Key, KeyFault, ServiceRefusal, Version};
 
 /// Why a store did not do what it was asked.
 ///
@@ -66,6 +66,15 @@ pub enum StoreError {
         supported: &'static str,
     },
 
+    /// What was named as a store cannot keep what a store promises, and is not used as one.
+    #[error("nothing is kept in {location}: {problem}")]
+    Unsuitable {
+        /// The place, in the store's own terms.
+        location: String,
+        /// What it cannot do, what would be lost, and what to use instead.
+        problem: String,
+    },
+
     /// A body is larger than the store can hold, and was not written.
     #[error("{key} would be {size} bytes, and the store holds at most {limit}")]
     TooLarge {
@@ -109,6 +118,10 @@ pub enum StoreError {
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
 
+    /// A remote service refused for a reason that is known, with what mends it. Nothing was changed.
+    #[error(transparent)]
+    Refused(Box<ServiceRefusal>),
+
     /// A remote service refused or failed for a reason that none of the others says.
     #[error("{service} refused {operation}")]
     Service {
@@ -119,6 +132,18 @@ pub enum StoreError {
         /// The service's answer.
         source: Box<dyn StdError + Send + Sync>,
     },
+
+    /// What a cluster holds or allows would make records ambiguous, or lose them; nothing was written.
+    #[cfg(feature = "kubernetes")]
+    #[error(transparent)]
+    Kubernetes(Box<crate::kubernetes::Refusal>),
+}
+
+#[cfg(feature = "kubernetes")]
+impl From<crate::kubernetes::Refusal> for StoreError {
+    fn from(refusal: crate::kubernetes::Refusal) -> Self {
+        Self::Kubernetes(Box::new(refusal))
+    }
 }
 
 impl StoreError {
@@ -133,6 +158,18 @@ impl StoreError {
     #[must_use]
     pub fn leaves_doubt(&self) -> bool {
         matches!(self, Self::Io { .. } | Self::Unanswered { .. } | Self::Service { .. })
+    }
+
+    /// Whether the identity was denied what it asked for. One that is meant to read only may go on
+    /// without what it was not let write.
+    #[must_use]
+    pub fn is_denial(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.is_denial(),
+            #[cfg(feature = "kubernetes")]
+            Self::Kubernetes(refusal) => refusal.is_authorizers_denial(),
+            _ => false,
+        }
     }
 
     pub(crate) fn io(operation: FileOperation, path: &Path, cause: io::Error) -> Self {

@@ -35,13 +35,19 @@
 
 mod artifact_store;
 pub mod conformance;
+pub mod contract;
 mod counting;
 mod directory;
 mod error;
 mod key;
+#[cfg(feature = "kubernetes")]
+pub mod kubernetes;
 mod memory;
 mod record_store;
 mod run_cache;
+#[cfg(feature = "s3")]
+pub mod s3;
+mod service_refusal;
 pub mod testing;
 mod version;
 
@@ -53,4 +59,7 @@ pub use key::{Key, KeyFault, MAX_KEY_LENGTH};
 pub use memory::{MemoryArtifacts, MemoryStore};
 pub use record_store::{BulkRead, Entry, Record, RecordStore};
 pub use run_cache::{RunCache, Uncached};
+pub use service_refusal::{
+    Blame, BlameKind, Denial, KeyProblem, PolicyKind, RefusalCause, ServiceRefusal,
+};
 pub use version::Version;

@@ -85,6 +85,23 @@ pub trait RecordStore: Send + Sync {
     /// [`StoreError::Conflict`], and nothing was changed, when there is something.
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError>;
 
+    /// As [`put_if_version`](Self::put_if_version), for what must not be lost: the result of a change that was
+    /// made. A store that ends the size of bodies keeps a larger one in several pieces, where it can; whoever
+    /// reads sees one body. Nothing else is written like this: sizes are refused before a change begins, by
+    /// [`check_claim_size`](Self::check_claim_size).
+    ///
+    /// # Errors
+    ///
+    /// As [`put_if_version`](Self::put_if_version), and [`StoreError::TooLarge`] where there is no way to keep it.
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        self.put_if_version(key, body, expected).await
+    }
+
     /// Removes a record if it still has the version `expected`. Where there is nothing, the absent version
     /// succeeds and any other conflicts.
     ///
@@ -113,6 +130,22 @@ pub trait RecordStore: Send + Sync {
     /// The largest body the store holds, in bytes; `None` where only the disk ends it. Larger ones are refused
     /// as [`StoreError::TooLarge`].
     fn max_body_size(&self) -> Option<u64>;
+
+    /// Whether a change may begin of a record that has this body with its claim: a quarter of what the store
+    /// holds has to be left for what comes back from the change.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::TooLarge`] where it is not left.
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        let size = body.len() as u64;
+        match self.max_body_size().map(|limit| limit / 4 * 3) {
+            Some(limit) if size > limit => {
+                Err(StoreError::TooLarge { key: key.clone(), size, limit })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 #[async_trait]
@@ -132,6 +165,15 @@ impl<S: RecordStore + ?Sized> RecordStore for Arc<S> {
 
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {
         (**self).put_if_absent(key, body).await
+    }
+
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        (**self).put_in_parts(key, body, expected).await
     }
 
     async fn delete(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
@@ -156,5 +198,9 @@ impl<S: RecordStore + ?Sized> RecordStore for Arc<S> {
 
     fn max_body_size(&self) -> Option<u64> {
         (**self).max_body_size()
+    }
+
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        (**self).check_claim_size(key, body)
     }
 }

@@ -113,6 +113,15 @@ impl<S: RecordStore> RecordStore for RunCache<S> {
         self.shared.writing().put_if_absent(key, body).await
     }
 
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        self.shared.writing().put_in_parts(key, body, expected).await
+    }
+
     async fn delete(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
         self.shared.writing().delete(key, expected).await
     }
@@ -148,6 +157,10 @@ impl<S: RecordStore> RecordStore for RunCache<S> {
     fn max_body_size(&self) -> Option<u64> {
         self.shared.inner.max_body_size()
     }
+
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        self.shared.inner.check_claim_size(key, body)
+    }
 }
 
 #[async_trait]
@@ -167,6 +180,15 @@ impl<S: RecordStore> RecordStore for Uncached<S> {
 
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {
         self.shared.writing().put_if_absent(key, body).await
+    }
+
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        self.shared.writing().put_in_parts(key, body, expected).await
     }
 
     async fn delete(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
@@ -191,5 +213,9 @@ impl<S: RecordStore> RecordStore for Uncached<S> {
 
     fn max_body_size(&self) -> Option<u64> {
         self.shared.inner.max_body_size()
+    }
+
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        self.shared.inner.check_claim_size(key, body)
     }
 }

@@ -96,6 +96,16 @@ where
         self.answer(Method::PutIfAbsent, key, result).await
     }
 
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        let result = self.inner.put_in_parts(key, body, expected).await;
+        self.answer(Method::PutIfVersion, key, result).await
+    }
+
     async fn delete(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
         let result = self.inner.delete(key, expected).await;
         self.answer(Method::Delete, key, result).await
@@ -119,6 +129,10 @@ where
 
     fn max_body_size(&self) -> Option<u64> {
         self.inner.max_body_size()
+    }
+
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        self.inner.check_claim_size(key, body)
     }
 }
 

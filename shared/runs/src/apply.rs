@@ -13,7 +13,7 @@ use engine::stages::{
 };
 use engine::transaction::{Transaction, TransactionError, TransactionRequest};
 use engine::verdict::{RejectCode, Verdict};
-use engine::{Applied, Variables};
+use engine::{Applied, ApplyOptions, Deadline, Ending, Variables};
 use language::diagnostics::Diagnostics;
 use std::sync::Arc;
 
@@ -48,8 +48,8 @@ pub struct ApplyRequest<'a> {
     pub principal: Principal,
     /// Who approved it.
     pub approved_by: Option<Principal>,
-    /// When this invocation must have ended, seconds since the epoch.
-    pub deadline: Option<i64>,
+    /// When this invocation must have answered; what it cannot begin by then is left to another.
+    pub deadline: Option<Deadline>,
     /// Values of the plan's ephemeral variables, which it does not carry.
     pub ephemeral: Variables,
     /// Findings that a person accepts.
@@ -123,7 +123,7 @@ pub async fn apply(
         run,
         principal,
         approved_by,
-        lease_until: deadline.unwrap_or_else(|| workplace.now() + LEASE),
+        lease_until: deadline.map_or_else(|| workplace.now() + LEASE, |d| d.end.as_second()),
     };
     let transaction = Transaction::begin(estate, request, &known).await?;
     // Read after the plan was entered: of two that conflict at least one sees the other.
@@ -148,19 +148,27 @@ pub async fn apply(
     let given = ephemeral.into_iter().filter(|(name, _)| saved.ephemeral_variables.contains(name));
     plan.variables.extend(given.map(|(name, given)| (name, given.value)));
     let plan = Arc::new(plan);
+    let recorder = executing.recorder();
+    let options = ApplyOptions { deadline, waivers: waivers.to_vec(), ..ApplyOptions::default() };
+    let context = workplace.context();
     let (applied, found) =
-        workplace.context().apply(&source.configuration, plan.clone(), executing.recorder()).await;
+        context.apply(&source.configuration, plan.clone(), recorder, options).await;
     diagnostics.extend(found);
-    // Whatever failed, the transaction ends: what was done is recorded, and the rest never began.
-    let header = executing.commit(DEFAULT_EXPIRY).await?;
+    let header = match applied.ending {
+        // Another invocation goes on from what is recorded.
+        Ending::Continue => None,
+        // Whatever failed, the transaction ends: what was done is recorded, and the rest never began.
+        Ending::Done | Ending::Interrupted => Some(executing.commit(DEFAULT_EXPIRY).await?),
+    };
     saved.plan = Arc::unwrap_or_clone(plan);
-    Ok(ApplyOutcome {
-        plan: saved,
-        applied: Some(applied),
-        diagnostics,
-        verdicts,
-        header: Some(header),
-    })
+    Ok(ApplyOutcome { plan: saved, applied: Some(applied), diagnostics, verdicts, header })
+}
+
+impl ApplyOutcome {
+    /// Whether time was up before everything was done: the same plan, applied again, goes on.
+    pub fn is_to_be_continued(&self) -> bool {
+        self.applied.as_ref().is_some_and(|applied| applied.ending == Ending::Continue)
+    }
 }
 
 fn verify(

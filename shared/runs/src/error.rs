@@ -1,9 +1,10 @@
-use engine::estate::EstateError;
+use engine::estate::{CopyError, EstateError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::transaction::TransactionError;
 use engine::verdict::RejectCode;
 use language::diagnostics::Diagnostic;
+use records::contract::ContractError;
 
 /// A handler could not do its work. What is wrong with a configuration or a provider is in the
 /// diagnostics of its outcome instead.
@@ -13,6 +14,12 @@ pub enum RunError {
     /// The records cannot be read or written.
     #[error(transparent)]
     Estate(#[from] EstateError),
+    /// The store does not keep its contract.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// An estate cannot be copied to another store.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// State may exist elsewhere.
     #[error(transparent)]
     ExistingState(#[from] ExistingStateError),
@@ -49,6 +56,8 @@ impl RunError {
     pub fn to_diagnostic(&self) -> Diagnostic {
         let summary = match self {
             RunError::Estate(_) => "Failed to read or write the records",
+            RunError::Contract(_) => "The store of records is refused",
+            RunError::Copy(_) => "The records cannot be copied",
             RunError::ExistingState(_) => "State may exist elsewhere",
             RunError::SavedPlan(
                 SavedPlanError::Unwritable { .. } | SavedPlanError::Ephemeral { .. },

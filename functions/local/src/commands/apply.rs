@@ -1,5 +1,6 @@
 //! `plumb apply` and `plumb destroy`
 
+use super::deadline;
 use super::operation::{self, Operation, Planned};
 use super::{verdict_exit_code, waivers};
 use crate::environment::ProcessEnvironment;
@@ -13,12 +14,12 @@ use crate::session::Session;
 use crate::signals;
 use crate::spill::SpillFolder;
 use crate::variables;
-use engine::Variables;
 use engine::identifiers::RunId;
 use engine::plan::PlanMode;
 use engine::saved_plan::{SavedPlan, UnverifiedPlan};
 use engine::stages::Waiver;
 use engine::verdict::{RejectCode, Verdict};
+use engine::{Deadline, Ending, Variables};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
 use runs::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
@@ -44,11 +45,13 @@ pub(super) async fn run(
     environment: ProcessEnvironment,
     kind: Kind,
 ) -> u8 {
-    let known =
-        {
-        let own = [Flag::Switch("auto-approve"), Flag::Value(waivers::FLAG), verdict_exit_code::FLAG];
-        [operation::FLAGS, &own].concat()
-    };
+    let own = [
+        Flag::Switch("auto-approve"),
+        Flag::Value(waivers::FLAG),
+        Flag::Value(deadline::FLAG),
+        verdict_exit_code::FLAG,
+    ];
+    let known = [operation::FLAGS, &own].concat();
     match super::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
             let result = apply(&session, &flags, kind).await;
@@ -65,8 +68,11 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
     session.reporter.keep_ticking();
     match (kind, flags.positional.first()) {
         (Kind::Apply, Some(path)) => {
-            let waivers = waivers::parse(session, flags)?;
-            return saved(session, &operation, path, &waivers, flags).await;
+            let terms = Terms {
+                waivers: waivers::parse(session, flags)?,
+                deadline: deadline::parse(flags, &*session.clock)?,
+            };
+            return saved(session, &operation, path, &terms, flags).await;
         }
         (Kind::Destroy, Some(_)) => {
             let detail = "The \"destroy\" command takes no plan file: run \"plumb apply FILE\" with a plan that was made with -destroy.";
@@ -74,6 +80,10 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
         }
         (Kind::Destroy, None) => operation.options.mode = PlanMode::Destroy,
         (Kind::Apply, None) => {}
+    }
+    if flags.value(deadline::FLAG).is_some() {
+        let detail = "The -deadline option needs a plan file: what is left when the time is up is done by running the same command again, with the same plan. Make one with \"plumb plan -out=FILE\".";
+        return Err(UsageError::other("A deadline without a plan file", detail).into());
     }
     let auto_approve = flags.switch("auto-approve", false);
     if matches!(session.reporter.voice, Voice::Json(_)) && !auto_approve {
@@ -93,7 +103,7 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
         }
         let Planned { workplace, outcome, sources, ephemeral } = planned;
         let plan = PlanToApply::InMemory { plan: Box::new(outcome.saved), paused: asked };
-        let outcome = execute(session, &workplace, plan, ephemeral, &[]).await?;
+        let outcome = execute(session, &workplace, plan, ephemeral, &Terms::default()).await?;
         // Somebody wrote between our plan and our transaction: plan again.
         if is_stale(&outcome) && (asked || attempt < ATTEMPTS) {
             attempt += 1;
@@ -104,12 +114,19 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
     }
 }
 
+/// On what terms a saved plan is applied.
+#[derive(Default)]
+struct Terms {
+    waivers: Vec<Waiver>,
+    deadline: Option<Deadline>,
+}
+
 /// Applies a plan file.
 async fn saved(
     session: &Session,
     operation: &Operation,
     path: &str,
-    waivers: &[Waiver],
+    terms: &Terms,
     flags: &Flags,
 ) -> Result<u8, Failure> {
     let bytes = plan_file::read(path)?;
@@ -119,9 +136,9 @@ async fn saved(
     let ephemeral = ephemeral(session, operation, contents).await?;
     let (source, _) = source::from_bundle(&contents.bundle);
     let workplace = session.workplace(operation.parallelism).await?;
-    let key = session.key()?;
+    let key = session.key().await?;
     let plan = PlanToApply::Saved { bytes: &bytes, verifier: &key };
-    let outcome = execute(session, &workplace, plan, ephemeral, waivers).await?;
+    let outcome = execute(session, &workplace, plan, ephemeral, terms).await?;
     let sources = &source.configuration.sources;
     Ok(conclude(session, &outcome, sources, Kind::Apply, flags))
 }
@@ -155,7 +172,7 @@ async fn execute(
     workplace: &Workplace,
     plan: PlanToApply<'_>,
     ephemeral: Variables,
-    waivers: &[Waiver],
+    terms: &Terms,
 ) -> Result<ApplyOutcome, Failure> {
     let _turn = session.turn_to_apply().await?;
     let request = ApplyRequest {
@@ -163,9 +180,9 @@ async fn execute(
         run: RunId::new(&*session.random),
         principal: session.principal(),
         approved_by: None,
-        deadline: None,
+        deadline: terms.deadline,
         ephemeral,
-        waivers,
+        waivers: &terms.waivers,
         spill: Some(Arc::new(SpillFolder(session.directory.path.clone()))),
     };
     Ok(runs::apply::apply(workplace, request).await?)
@@ -194,7 +211,12 @@ fn conclude(
         }
         diagnostics.extend(operation::rejections(&outcome.verdicts));
     }
-    let halted = outcome.applied.as_ref().is_some_and(|applied| !applied.complete);
+    if outcome.is_to_be_continued() {
+        reporter.diagnostics(&diagnostics, sources);
+        reporter.say("\nunfinished: run the same command again\n");
+        return deadline::TO_BE_CONTINUED;
+    }
+    let halted = outcome.applied.as_ref().is_some_and(|a| a.ending == Ending::Interrupted);
     if halted && !diagnostics.has_errors() {
         diagnostics.push(operation::interrupted(
             "What was done is recorded, and what is left never began: run \"plumb plan\" to see it.",

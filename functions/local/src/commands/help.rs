@@ -10,6 +10,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("apply", "Create or update infrastructure"),
     ("destroy", "Destroy previously-created infrastructure"),
     ("get", "Note which modules are installed"),
+    ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
     ("show", "Show the records or a saved plan"),
     ("state list", "List the recorded resource instances"),
@@ -53,7 +54,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
             "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -out=FILE              Save the plan.\n"
         ),
         ["apply"] => format!(
-            "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n{VERDICTS}"
+            "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n{VERDICTS}"
         ),
         ["destroy"] => format!(
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
@@ -63,6 +64,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ),
         ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
+        ["migrate-store"] => "Usage: plumb [global options] migrate-store -from=PLACE [options]\n\nCopies an estate's records to the store that plumb.toml names, verifies them, and seals the old place. May be run\nagain after any interruption.\n\nOptions:\n\n  -from=PLACE            A store's directory (.plumb), or the plumb.toml that named the store (OLD.toml).\n  -from-estate=NAME      Its name there, if it is another one.\n  -abandon               Give up a copy that was never finished, and open the old place again.\n".to_owned(),
         ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
         words => {
             let name = words.join(" ");
@@ -89,7 +91,7 @@ fn overview() -> String {
         text.push_str(&format!("  {name:<16}{does}\n"));
     }
     text.push_str(
-        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
+        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -estate=NAME    Work on this estate, where several share a directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
     );
     text
 }

@@ -1,9 +1,11 @@
 //! One room for each command.
 
 mod apply;
+mod deadline;
 mod get;
 mod help;
 mod init;
+mod migrate_store;
 mod operation;
 mod output;
 mod plan;
@@ -60,6 +62,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["output"] => output::run(invocation, environment).await,
             ["state", "list"] => state::list(invocation, environment).await,
             ["state", "show"] => state::show(invocation, environment).await,
+            ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),
             ["version"] => version::run(invocation, environment),
             ["help"] => help::run(&[]),

@@ -8,7 +8,6 @@ use crate::session::{PARALLELISM, Session};
 use crate::variables;
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
-use engine::saved_plan::DEFAULT_EXPIRY;
 use engine::verdict::{Outcome, Verdict};
 use engine::{PlanOptions, Target};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -154,8 +153,10 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     let (source, warnings) = session.configuration()?;
     let configuration = source.configuration.clone();
     let sources = configuration.sources.clone();
-    let (values, found) =
-        variables::values(session, &source, operation.variables.clone(), operation.input).await?;
+    let project = session.project()?;
+    let always = project.var_files().iter().cloned().map(VariableArgument::File);
+    let arguments = always.chain(operation.variables.iter().cloned()).collect();
+    let (values, found) = variables::values(session, &source, arguments, operation.input).await?;
     let mut diagnostics = warnings;
     diagnostics.extend(found);
     let module = &source.configuration.root.module;
@@ -170,7 +171,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         variables: values,
         options: operation.options.clone(),
         new_estate: operation.new_estate,
-        expiry: expiry(session)?,
+        expiry: project.project.plans.expiry.0,
     };
     let mut outcome = runs::plan::plan(&workplace, request).await?;
     diagnostics.extend(outcome.diagnostics.clone());
@@ -182,17 +183,6 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     Ok(Planned { workplace, outcome, sources, ephemeral })
-}
-
-/// How long a plan may be applied, in seconds.
-fn expiry(session: &Session) -> Result<i64, Failure> {
-    const NAME: &str = "PLUMB_PLAN_EXPIRY";
-    let Some(text) = session.environment.get(NAME) else { return Ok(DEFAULT_EXPIRY) };
-    let seconds = text.parse().ok().filter(|seconds| *seconds >= 0);
-    seconds.ok_or_else(|| {
-        let detail = format!("{NAME} is {text:?}. It is for how many seconds a saved plan may be applied.");
-        Diagnostic::error("Invalid expiry of plans", detail).into()
-    })
 }
 
 /// Somebody asked to stop.

@@ -35,7 +35,8 @@ async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     match flags.positional.first() {
         Some(path) => plan(session, path, json, reads),
         None if reads => {
-            let detail = "The -reads option shows what a saved plan rests on, and needs the file of one.";
+            let detail =
+                "The -reads option shows what a saved plan rests on, and needs the file of one.";
             Err(UsageError::other("No plan file", detail).into())
         }
         None => state(session, json).await,
@@ -102,7 +103,7 @@ async fn state(session: &Session, json: bool) -> Result<u8, Failure> {
 /// # Errors
 /// Where the records cannot be read.
 pub(super) async fn read(session: &Session) -> Result<Option<(ShownState, Diagnostics)>, Failure> {
-    let Some(estate) = session.estate(Opening::Existing).await? else { return Ok(None) };
+    let Some((estate, _)) = session.estate(Opening::Existing).await? else { return Ok(None) };
     let reading = estate.read().await.map_err(RunError::from)?;
     if reading.header.is_none() {
         return Ok(None);

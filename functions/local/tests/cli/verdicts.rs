@@ -227,12 +227,9 @@ fn plans_of_others_expired_used_or_damaged() {
     let used = scene.validate("left.bin", &[]);
     let verdicts = used.json()["verdicts"].to_string();
     assert!(verdicts.contains("was used already") && verdicts.contains("was changed since"), "{verdicts}");
-    let expiring = scene.run_with(
-        &["plan", "-var=left=3", "-out=late.bin"],
-        &[("PLUMB_PLAN_EXPIRY", "0")],
-        "",
-    );
-    assert_eq!(expiring.code, 0, "{}", expiring.stderr);
+    scene.write("plumb.toml", b"[plans]\nexpiry = \"1s\"\n");
+    scene.succeed(&["plan", "-var=left=3", "-out=late.bin"]);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
     assert_verdict(&scene.validate("late.bin", &[]), "authenticity", "reject", "expired");
     let mut bytes = scene.read("late.bin");
     let last = bytes.len() - 1;

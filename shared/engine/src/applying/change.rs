@@ -1,139 +1,62 @@
 //! Making one change: create, update, or read while applying.
 
-use super::ApplyWalk;
-use super::instance_records::{put, stored};
+use super::members::{Part, Place};
+use super::settling::{Outcome, Settling, import_identity};
+use super::target::{Basis, FinalPlan, Target};
+use super::{ApplyWalk, request_token};
 use crate::changes::{Action, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, RepetitionData, check_rules, report_unread_data};
+use crate::evaluation::report_unread_data;
 use crate::graph::Walked;
 use crate::hooks::HookObject;
-use crate::object::{Object, ObjectStatus, StoredObject};
-use crate::object_change::{
-    assert_object_compatible, ignore_changes, proposed_new, without_unknowns,
-};
-use crate::object_codec::{mark_by_schema, resource_schema};
-use crate::planning::{blocking, ignored_paths, read_data_source, unread};
-use crate::provider_diagnostics::{failed_call, in_body};
+use crate::object::{Object, ObjectStatus};
+use crate::planning::{read_data_source, unread};
+use crate::record::body::{Claim, ClaimedAction, ClaimedObject};
+use crate::recorder::{Call, CallRefused, Step};
+use crate::stop::StopLevel;
 use language::diagnostics::Diagnostic;
-use language::module::{ModuleNode, ResourceBlock};
-use language::source::Span;
-use language::syntax::ast::Body;
-use providers::{
-    ApplyResourceRequest, PlanResourceRequest, Provider, ProviderDiagnostic, TypedSchema,
-};
+use providers::{ApplyResourceRequest, ProviderSchema};
 use std::sync::Arc;
+use values::Value;
 use values::address::{ResourceInstance, ResourceMode};
-use values::{Marks, Value};
 
 pub(crate) async fn visit(walk: Arc<ApplyWalk>, address: ResourceInstance) -> Walked {
+    let _turn = walk.members.turn(&address).await;
     let Some(_permit) = walk.context.permit().await else { return Walked::Failed };
-    if walk.context.stop.is_stopping() {
+    if !walk.may_begin() {
         return Walked::Failed;
     }
-    let Some(target) = Target::of(&walk, &address) else { return Walked::Failed };
-    let done = match address.resource.mode {
-        ResourceMode::Managed => target.apply().await,
-        _ => target.read().await,
-    };
+    let done = change(&walk, &address).await;
+    walk.members.end_part(&address);
     if done { Walked::Done } else { Walked::Failed }
 }
 
-/// One planned change with all that making it needs.
-struct Target {
-    walk: Arc<ApplyWalk>,
-    address: ResourceInstance,
-    node: Arc<ModuleNode>,
-    provider: Arc<dyn Provider>,
-    schema: TypedSchema,
-    data: RepetitionData,
+async fn change(walk: &Arc<ApplyWalk>, address: &ResourceInstance) -> bool {
+    let Some(target) = Target::of(walk, address).map(Arc::new) else { return false };
+    let Some(change) = walk.change(address) else { return false };
+    let place = walk.place(change, Part::Change);
+    match (place, address.resource.mode) {
+        (Place::Failed, _) => {
+            walk.tell_earlier_failure(address);
+            false
+        }
+        (Place::Done, _) => target.take_recorded(change).await,
+        (place, ResourceMode::Managed) => target.apply(change, place).await,
+        _ => target.read(change).await,
+    }
+}
+
+/// What is left to do for a change.
+enum Work {
+    /// A call of the provider.
+    Call { plan: FinalPlan, token: Option<String> },
+    /// To record what the world has: an earlier call came to it.
+    Accept(Box<Object>),
 }
 
 impl Target {
-    fn of(walk: &Arc<ApplyWalk>, address: &ResourceInstance) -> Option<Target> {
-        let context = &walk.context;
-        let change = walk.change(address)?;
-        let node = context.node(&address.module.path())?.clone();
-        let provider = context.pool.running(&change.provider)?;
-        let schemas = context.pool.schema(&change.provider.provider)?;
-        let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
-        let expansion = context.working.expansion(&address.containing())?;
-        if !expansion.contains(&address.key) {
-            context.report([Diagnostic::error(
-                "Configuration contradicts the plan",
-                format!("The plan has a change for {address}, but with the values known now the configuration has no such instance. Plan again."),
-            )]);
-            return None;
-        }
-        Some(Target {
-            walk: walk.clone(),
-            address: address.clone(),
-            node,
-            provider,
-            schema: schema.clone(),
-            data: expansion.data(&address.key),
-        })
-    }
-
-    fn change(&self) -> Option<&ResourceInstanceChange> {
-        self.walk.change(&self.address)
-    }
-    fn block(&self) -> Option<&ResourceBlock> {
-        self.node.module.resources.get(&self.address.resource)
-    }
-    fn body(&self) -> Option<&Body> {
-        self.block().map(|b| &*b.config)
-    }
-    fn place(&self) -> Option<Span> {
-        self.block().map(|b| b.span)
-    }
-    fn report(&self, diagnostics: Vec<ProviderDiagnostic>) -> bool {
-        let placed = in_body(diagnostics, self.body(), self.place(), &self.address.to_string());
-        self.walk.context.report(placed)
-    }
-    fn fail(&self, summary: &str, detail: String) {
-        let mut diagnostic =
-            Diagnostic::error(summary, detail).for_address(self.address.to_string());
-        if let Some(place) = self.place() {
-            diagnostic = diagnostic.at(place);
-        }
-        self.walk.context.report([diagnostic]);
-    }
-    fn provider_name(&self) -> String {
-        self.provider.address().to_string()
-    }
-
-    /// Preconditions and configuration, with what is known now.
-    async fn configuration(self: &Arc<Self>) -> Option<Value> {
-        let this = self.clone();
-        blocking(move || {
-            let block = this.block()?;
-            let (context, module) = (&this.walk.context, &this.address.module);
-            let rules = &block.lifecycle.preconditions;
-            let object = CheckedObject::ResourcePrecondition;
-            if !check_rules(context, module, &this.data, None, object, rules) {
-                return None;
-            }
-            context
-                .evaluate(module, &this.data, None, |e| e.body(&block.config, &this.schema.block))
-        })
-        .await
-    }
-
-    async fn postconditions(self: &Arc<Self>, value: Value) -> bool {
-        let this = self.clone();
-        blocking(move || {
-            let Some(block) = this.block() else { return false };
-            let rules = &block.lifecycle.postconditions;
-            let object = CheckedObject::ResourcePostcondition;
-            let module = &this.address.module;
-            check_rules(&this.walk.context, module, &this.data, Some(&value), object, rules)
-        })
-        .await
-    }
-
-    async fn read(self) -> bool {
-        let this = Arc::new(self);
+    async fn read(self: &Arc<Self>, change: &ResourceInstanceChange) -> bool {
+        let this = self;
         let Some(config) = this.configuration().await else { return false };
-        let Some(change) = this.change() else { return false };
         let environment = &this.walk.context.environment;
         environment.hook(|h| h.pre_read(&this.address));
         let answer = read_data_source(&*this.provider, &this.schema, &this.address, &config).await;
@@ -154,28 +77,20 @@ impl Target {
                 report_unread_data(context, &this.address.module, check, diagnostics);
                 let value = unread(&this.schema, &config);
                 context.working.set_instance(&this.address, value.clone());
-                return this.record(&read_object(value, change)).await;
+                return this.record(&read_object(value, change), Step::Done).await;
             }
         };
         environment.hook(|h| h.post_read(&this.address, Ok(&value)));
-        if !this.record(&read_object(value.clone(), change)).await {
+        if !this.record(&read_object(value.clone(), change), Step::Done).await {
             return false;
         }
         this.walk.context.working.set_instance(&this.address, value.clone());
         this.postconditions(value).await
     }
 
-    async fn record(&self, object: &Object) -> bool {
+    pub(super) async fn record(&self, object: &Object, step: Step) -> bool {
         let Some(change) = self.change() else { return false };
-        let encoded = stored(&change.provider, &self.schema, object);
-        let written = match encoded {
-            Ok(object) => {
-                let recorder = &*self.walk.recorder;
-                let put = |state: &mut _| put(state, None, Some(object));
-                self.walk.records.write(recorder, &self.address, put).await
-            }
-            Err(e) => Err(e),
-        };
+        let written = self.walk.record(change, &self.schema, None, Some(object), step).await;
         match written {
             Ok(()) => true,
             Err(e) => {
@@ -185,259 +100,336 @@ impl Target {
         }
     }
 
-    async fn apply(self) -> bool {
-        let this = Arc::new(self);
-        let Some(config) = this.configuration().await else { return false };
-        let Some(change) = this.change() else { return false };
-        let Some(final_plan) = this.final_plan(change, &config).await else { return false };
-        if change.action == Action::CreateThenDelete && !this.depose().await {
-            return false;
-        }
-        let creating = change.action != Action::Update;
-        let action = if creating { Action::Create } else { Action::Update };
-        let environment = &this.walk.context.environment;
-        let object = HookObject { address: &this.address, deposed: None };
-        environment.hook(|h| h.pre_apply(&object, action, &final_plan.prior, &final_plan.planned));
-        if let Err(e) = this.walk.recorder.begin(&this.address, None, action).await {
-            this.fail(&e.summary, e.detail);
-            return false;
-        }
-        let request = ApplyResourceRequest {
-            ty: this.address.resource.ty.clone(),
-            prior_state: final_plan.prior.unmark_deep(),
-            planned_state: final_plan.planned.unmark_deep(),
-            config: config.unmark_deep(),
-            planned_private: final_plan.private.clone(),
-            provider_meta: None,
-            planned_identity: None,
-        };
-        let answer = this.provider.apply_resource(request).await;
-        let (ok, value, error) = this.take_answer(change, &final_plan, creating, answer).await;
-        environment.hook(|h| h.post_apply(&object, action, &value, error.as_deref()));
-        if !ok {
-            return false;
-        }
-        this.walk.count(|s| if creating { s.add += 1 } else { s.change += 1 });
-        this.walk.context.working.set_instance(&this.address, value.clone());
-        this.postconditions(value).await
+    /// Another invocation made the change: its result is what dependents need.
+    async fn take_recorded(self: &Arc<Self>, change: &ResourceInstanceChange) -> bool {
+        let Ok(Some(object)) = self.recorded().await else { return false };
+        self.count(change);
+        self.walk.context.working.set_instance(&self.address, object.value.clone());
+        self.postconditions(object.value).await
     }
 
-    /// What the change is now that everything is known, checked against what was planned.
-    async fn final_plan(
+    fn count(&self, change: &ResourceInstanceChange) {
+        self.walk.count(|summary| match change.action {
+            Action::Read => {}
+            Action::Update => summary.change += 1,
+            _ => summary.add += 1,
+        });
+    }
+
+    async fn apply(self: &Arc<Self>, change: &ResourceInstanceChange, place: Place) -> bool {
+        let Some(config) = self.configuration().await else { return false };
+        let work = match place {
+            Place::ToDo { again } => {
+                if again && !self.is_as_planned().await {
+                    return false;
+                }
+                self.as_planned(change, &config, None).await
+            }
+            Place::InFlight(claim) => self.settle(change, &config, &claim).await,
+            Place::Unfinished(claim) => self.poll(change, &config, &claim).await,
+            Place::Done | Place::Failed => None,
+        };
+        match work {
+            None => false,
+            Some(Work::Call { plan, token }) => self.call(change, &config, plan, token).await,
+            Some(Work::Accept(object)) => self.accept(change, *object).await,
+        }
+    }
+
+    /// The change as it was planned, with what is known now.
+    async fn as_planned(
         &self,
         change: &ResourceInstanceChange,
         config: &Value,
-    ) -> Option<FinalPlan> {
-        let block = self.block()?;
-        let schema = &self.schema;
-        let prior = match change.action {
-            Action::Update => change.before.clone(),
-            _ => schema.null(),
+        token: Option<String>,
+    ) -> Option<Work> {
+        let plan = self.final_plan(change, config, &Basis::Planned).await?;
+        Some(Work::Call { plan, token })
+    }
+
+    /// Finds out what became of the call that an earlier invocation had in flight.
+    async fn settle(
+        &self,
+        change: &ResourceInstanceChange,
+        config: &Value,
+        claim: &Claim,
+    ) -> Option<Work> {
+        let context = &self.walk.context;
+        let schemas = context.pool.schema(&change.provider.provider)?;
+        let settling = Settling {
+            environment: &context.environment,
+            provider: &*self.provider,
+            schemas: &schemas,
+            schema: &self.schema,
+            configured: &change.provider,
+            address: &self.address,
         };
-        let ignored = ignored_paths(&block.lifecycle.ignore_changes, &schema.block, &prior);
-        let effective = ignore_changes(&prior, config, &ignored);
-        let (plain_prior, plain_config) = (prior.unmark_deep(), effective.unmark_deep());
-        let request = PlanResourceRequest {
-            ty: self.address.resource.ty.clone(),
-            proposed_new_state: proposed_new(&schema.block, &plain_prior, &plain_config),
-            prior_state: plain_prior.clone(),
-            config: plain_config.clone(),
-            prior_private: self.prior_private(change),
-            provider_meta: None,
-            prior_identity: None,
-            deferral_allowed: false,
-        };
-        let answer = match self.provider.plan_resource(request).await {
-            Ok(response) => match response.into_result() {
-                Ok((answer, warnings)) => {
-                    self.report(warnings);
-                    answer
+        let recorded = self.walk.records.get(&self.address).current;
+        match settling.settle(claim, recorded.as_ref()).await {
+            Outcome::There(object) => {
+                let plan = self.final_plan(change, config, &Basis::World(&object)).await?;
+                match plan.changes_nothing() {
+                    true => Some(Work::Accept(object)),
+                    false => self.finish_in_place(change, plan, &object).await,
                 }
-                Err(errors) => {
-                    self.report(errors);
+            }
+            Outcome::NotThere if claim.action == ClaimedAction::Create => {
+                self.as_planned(change, config, claim.token.clone()).await
+            }
+            Outcome::NotThere => {
+                self.is_gone().await;
+                None
+            }
+            Outcome::InDoubt(said) => {
+                context.report(said);
+                self.doubt(claim).await;
+                None
+            }
+            Outcome::NotNow(said) => {
+                context.report(said);
+                // Asked again by the next invocation.
+                self.walk.leave();
+                None
+            }
+        }
+    }
+
+    /// Waits for an object whose provider was stopped at it: until a second read says the same as the one
+    /// before, and either nothing is left to do, or nothing has moved for so long that it is updated again.
+    async fn poll(
+        &self,
+        change: &ResourceInstanceChange,
+        config: &Value,
+        claim: &Claim,
+    ) -> Option<Work> {
+        let (clock, patience) = (&self.walk.context.environment.clock, &self.walk.patience);
+        let mut known = self.recorded().await.ok().flatten()?;
+        let mut since = clock.elapsed();
+        let mut pause = patience.shortest_pause;
+        loop {
+            let now = match self.read_world(&known).await {
+                Ok(Some(now)) => now,
+                Ok(None) => {
+                    self.is_gone().await;
                     return None;
                 }
-            },
-            Err(e) => {
-                let shown = self.address.to_string();
-                self.walk.context.report([failed_call(&e, self.place(), &shown)]);
+                Err(failure) => {
+                    self.report_failure(failure);
+                    self.walk.leave();
+                    return None;
+                }
+            };
+            let moved = now.value.unmark_deep() != known.value.unmark_deep();
+            if moved {
+                if !self.record(&now, Step::Unfinished).await {
+                    return None;
+                }
+                (known, since, pause) = (now, clock.elapsed(), patience.shortest_pause);
+            } else {
+                let plan = self.final_plan(change, config, &Basis::World(&now)).await?;
+                if plan.changes_nothing() {
+                    return Some(Work::Accept(Box::new(now)));
+                }
+                if clock.elapsed().saturating_sub(since) >= patience.quiet {
+                    return self.finish_in_place(change, plan, &now).await;
+                }
+                if self.walk.is_hopeless(claim) {
+                    self.doubt(claim).await;
+                    return None;
+                }
+            }
+            tokio::select! {
+                () = clock.sleep(pause) => {}
+                () = self.walk.context.stop.reached(StopLevel::Draining) => {}
+            }
+            if !self.walk.may_begin() {
                 return None;
             }
+            pause = (pause * 2).min(patience.longest_pause);
+        }
+    }
+
+    /// The update that brings an object that an earlier call left half way to what was planned.
+    async fn finish_in_place(
+        &self,
+        change: &ResourceInstanceChange,
+        plan: FinalPlan,
+        object: &Object,
+    ) -> Option<Work> {
+        if plan.requires_replace.is_empty() {
+            return Some(Work::Call { plan, token: None });
+        }
+        let status = match change.action {
+            Action::Update => ObjectStatus::Ready,
+            _ => ObjectStatus::Tainted,
         };
-        let mut planned_state = answer.planned_state;
-        if answer.legacy_type_system {
-            planned_state = ignore_changes(&plain_prior, &planned_state, &ignored);
-        }
-        let violations = assert_object_compatible(&schema.block, &change.after, &planned_state);
-        if !violations.is_empty() && !answer.legacy_type_system {
-            for violation in violations {
-                self.fail(
-                    "Provider produced inconsistent final plan",
-                    format!(
-                        "When expanding the plan for {} to include new values learned so far during apply, provider {:?} produced an invalid new value for {violation}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
-                        self.address,
-                        self.provider_name(),
-                    ),
-                );
-            }
-            return None;
-        }
-        Some(FinalPlan {
-            prior,
-            planned: self.marked(&effective, &planned_state),
-            private: answer.planned_private,
-        })
+        let object = self.object(change, object.value.clone(), object.private.clone(), status);
+        self.record(&object, self.walk.members.step(&self.address, false)).await;
+        self.fail(
+            "An interrupted change cannot be finished",
+            format!("A call of the provider for {} was cut off, and what it left can only be replaced. It is recorded as it is; run \"plumb plan\" to see what is left.", self.address),
+        );
+        None
     }
 
-    fn prior_private(&self, change: &ResourceInstanceChange) -> Arc<[u8]> {
-        let refreshed = self.walk.plan.refreshed.get(&self.address);
-        match (change.action, refreshed.and_then(|r| r.current.as_ref())) {
-            (Action::Update, Some(object)) => object.private.clone(),
-            (Action::Update | Action::Create, _) => Arc::default(),
-            _ => change.private.clone(),
-        }
-    }
-
-    fn marked(&self, config: &Value, value: &Value) -> Value {
-        let paths = config.marked_paths();
-        let marked =
-            value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
-        mark_by_schema(&self.schema, &marked)
-    }
-
-    /// Puts the current object aside, so that its replacement can be created first.
-    async fn depose(&self) -> bool {
-        let Some(key) = self.walk.deposed_key(&self.address) else { return false };
-        let written = self
-            .walk
-            .records
-            .write(&*self.walk.recorder, &self.address, |state| {
-                if let Some(object) = state.current.take() {
-                    state.deposed.insert(key.clone(), object);
-                }
-            })
-            .await;
-        if let Err(e) = written {
+    /// An object that an earlier call was changing is no more there.
+    async fn is_gone(&self) {
+        let Some(change) = self.change() else { return };
+        let step = self.walk.members.step(&self.address, false);
+        if let Err(e) = self.walk.record(change, &self.schema, None, None, step).await {
             self.fail(&e.summary, e.detail);
+        }
+        self.fail(
+            "The object is gone",
+            format!("A call of the provider for {} was cut off, and the object is not there any more. That is recorded; run \"plumb plan\" to see what is left.", self.address),
+        );
+    }
+
+    /// An object may exist, and nothing tells which.
+    async fn doubt(&self, claim: &Claim) {
+        let token = claim.token.as_deref();
+        let recorder = &self.walk.recorder;
+        self.walk.members.step(&self.address, false);
+        if let Err(e) = recorder.doubt(&self.address, &claim.object, token).await {
+            self.fail(&e.summary, e.detail);
+        }
+        self.fail(
+            "An object may exist that nothing describes",
+            format!(
+                "A call of the provider for {0} was cut off, and the provider cannot tell what came of it. So that nothing is made twice, it is not made again, and plans that touch {0} are refused. Look for the object: where it exists, run \"plumb adopt {0} ID\"; where it does not, \"plumb dismiss {0}\".",
+                self.address
+            ),
+        );
+    }
+
+    /// Records what an earlier call came to.
+    async fn accept(self: &Arc<Self>, change: &ResourceInstanceChange, found: Object) -> bool {
+        let action = match change.action {
+            Action::Update => Action::Update,
+            _ => Action::Create,
+        };
+        let hooked = HookObject { address: &self.address, deposed: None };
+        let environment = &self.walk.context.environment;
+        environment.hook(|h| h.pre_apply(&hooked, action, &change.before, &found.value));
+        let object = self.object(change, found.value, found.private, ObjectStatus::Ready);
+        let ok = self.record(&object, self.walk.members.step(&self.address, true)).await;
+        environment.hook(|h| h.post_apply(&hooked, action, &object.value, None));
+        if !ok {
             return false;
         }
-        true
+        self.count(change);
+        self.walk.context.working.set_instance(&self.address, object.value.clone());
+        self.postconditions(object.value).await
     }
 
-    /// Checks and records what the provider returned. Whether the change was made, the value
-    /// afterwards, and an error for hooks.
-    async fn take_answer(
+    async fn call(
+        self: &Arc<Self>,
+        change: &ResourceInstanceChange,
+        config: &Value,
+        plan: FinalPlan,
+        token: Option<String>,
+    ) -> bool {
+        let Some(schemas) = self.walk.context.pool.schema(&change.provider.provider) else {
+            return false;
+        };
+        let call = self.described(change, &plan, config, &schemas, token);
+        match self.walk.recorder.begin(&self.address, &call).await {
+            Ok(()) => {}
+            Err(CallRefused::Unrecorded(e)) => {
+                self.fail(&e.summary, e.detail);
+                return false;
+            }
+            Err(CallRefused::NothingMore(_)) => {
+                self.walk.leave();
+                return false;
+            }
+        }
+        if let Some(key) = &call.put_aside {
+            self.walk.records.put_aside(&self.address, key);
+        }
+        let action = if plan.creates() { Action::Create } else { Action::Update };
+        let object = HookObject { address: &self.address, deposed: None };
+        let environment = &self.walk.context.environment;
+        environment.hook(|h| h.pre_apply(&object, action, &plan.prior, &plan.planned));
+        let request = ApplyResourceRequest {
+            ty: self.address.resource.ty.clone(),
+            prior_state: plan.prior.unmark_deep(),
+            planned_state: plan.planned.unmark_deep(),
+            config: config.unmark_deep(),
+            planned_private: plan.private.clone(),
+            provider_meta: call.token.and_then(|token| request_token::meta(&schemas, &token)),
+            planned_identity: None,
+        };
+        let answer = self.walk.answer(self.provider.apply_resource(request)).await;
+        let taken = self.take_answer(change, &plan, answer).await;
+        environment.hook(|h| h.post_apply(&object, action, &taken.value, taken.error.as_deref()));
+        if !taken.ok {
+            return false;
+        }
+        self.count(change);
+        self.walk.context.working.set_instance(&self.address, taken.value.clone());
+        self.postconditions(taken.value).await
+    }
+
+    /// A call with all by which its outcome can be found out later.
+    fn described(
         &self,
         change: &ResourceInstanceChange,
         plan: &FinalPlan,
-        creating: bool,
-        answer: Result<
-            providers::Response<providers::ApplyResourceResponse>,
-            providers::ProviderError,
-        >,
-    ) -> (bool, Value, Option<String>) {
-        let (mut ok, mut error) = (true, None);
-        let mut new_state = None;
-        let mut private: Arc<[u8]> = plan.private.clone();
-        let mut legacy = false;
-        match answer {
-            Err(e) => {
-                let shown = self.address.to_string();
-                self.walk.context.report([failed_call(&e, self.place(), &shown)]);
-                (ok, error) = (false, Some(e.to_string()));
-            }
-            Ok(response) => {
-                if response.has_errors() {
-                    ok = false;
-                    error = response
-                        .diagnostics
-                        .iter()
-                        .find(|d| d.is_error())
-                        .map(|d| d.summary.clone());
-                }
-                self.report(response.diagnostics);
-                if let Some(value) = response.value {
-                    (private, legacy) = (value.private, value.legacy_type_system);
-                    new_state = value.new_state;
-                }
-            }
+        config: &Value,
+        schemas: &ProviderSchema,
+        token: Option<String>,
+    ) -> Call {
+        if !plan.creates() {
+            return Call::new(ClaimedObject::Current, ClaimedAction::Update);
         }
-        let Some(state) = new_state else {
-            // Nothing came back: an update leaves what was there, a create nothing that is known.
-            self.restore(creating).await;
-            return (
-                false,
-                plan.prior.clone(),
-                error.or_else(|| Some("no object returned".into())),
-            );
-        };
-        let mut state = self.marked(&plan.planned, &state);
-        if !state.is_wholly_known() {
-            self.fail(
-                "Provider returned invalid result object after apply",
-                format!("After the apply operation, the provider still indicated an unknown value for {}. All values must be known after apply, so this is always a bug in the provider and should be reported in the provider's own repository. The other values are recorded all the same.", self.address),
-            );
-            state = without_unknowns(&state);
-            ok = false;
+        let random = &*self.walk.context.environment.random;
+        let identity = schemas.identities.get(&self.address.resource.ty);
+        let replaces = change.action == Action::CreateThenDelete;
+        let current = self.walk.records.get(&self.address).current;
+        Call {
+            put_aside: current
+                .filter(|_| replaces)
+                .and_then(|_| self.walk.deposed_key(&self.address).cloned()),
+            token: token
+                .or_else(|| request_token::is_known(schemas).then(|| request_token::new(random))),
+            import_identity: import_identity(identity, &self.schema, config),
+            ..Call::new(ClaimedObject::Current, ClaimedAction::Create)
         }
-        if ok {
-            let violations = assert_object_compatible(&self.schema.block, &plan.planned, &state);
-            if !legacy {
-                for violation in &violations {
-                    self.fail(
-                        "Provider produced inconsistent result after apply",
-                        format!(
-                            "When applying changes to {}, provider {:?} produced an unexpected new value: {violation}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
-                            self.address,
-                            self.provider_name(),
-                        ),
-                    );
-                    ok = false;
-                }
-            }
-        }
-        if state.is_null() {
-            self.restore(creating).await;
-            return (false, state, error);
-        }
-        let object = Object {
-            value: state.clone(),
+    }
+
+    /// An object to be recorded for this change.
+    pub(super) fn object(
+        &self,
+        change: &ResourceInstanceChange,
+        value: Value,
+        private: Arc<[u8]>,
+        status: ObjectStatus,
+    ) -> Object {
+        Object {
+            value,
             identity: None,
             private,
             dependencies: change.dependencies.clone(),
             create_before_destroy: change.create_before_destroy,
             prevent_destroy: self.block().and_then(|b| b.lifecycle.prevent_destroy) == Some(true),
-            status: match !ok && creating {
-                true => ObjectStatus::Tainted,
-                false => ObjectStatus::Ready,
-            },
-        };
-        ok &= self.record(&object).await;
-        (ok, state, error)
-    }
-
-    /// After a create that made nothing: an object that was put aside for it is current again.
-    async fn restore(&self, creating: bool) {
-        let Some(key) = self.walk.deposed_key(&self.address).filter(|_| creating) else { return };
-        let written = self
-            .walk
-            .records
-            .write(&*self.walk.recorder, &self.address, |state| {
-                let aside: Option<StoredObject> = state.deposed.remove(key);
-                state.current = state.current.take().or(aside);
-            })
-            .await;
-        if let Err(e) = written {
-            self.fail(&e.summary, e.detail);
+            status,
         }
     }
 }
 
-/// A change that only waits to be made.
-struct FinalPlan {
-    prior: Value,
-    planned: Value,
-    private: Arc<[u8]>,
+impl ApplyWalk {
+    /// Says once that something failed in an earlier invocation.
+    pub(super) fn tell_earlier_failure(&self, address: &ResourceInstance) {
+        if !self.members.tell_failure(address) {
+            return;
+        }
+        let detail = format!(
+            "{address} failed in an earlier part of this apply, which said why. It is not tried again by this plan, and what depends on it was left. Run \"plumb plan\" to see what is left."
+        );
+        let error = Diagnostic::error("An earlier part of this apply failed", detail);
+        self.context.report([error.for_address(address.to_string())]);
+    }
 }
 
 /// What is recorded of a data source.

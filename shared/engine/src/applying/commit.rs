@@ -1,7 +1,7 @@
 //! The end of an apply: outputs, and what was learned about instances that nothing changed.
 
-use super::ApplyWalk;
 use super::instance_records::stored;
+use super::{ApplyWalk, Ending};
 use crate::evaluation::Named;
 use crate::object_codec::resource_schema;
 use crate::plan::PlanMode;
@@ -13,9 +13,9 @@ use values::Value;
 use values::address::{ModuleInstance, ResourceInstance, ResourceMode};
 
 /// Writes refreshed values and outputs; the outputs, where they could be evaluated.
-pub(crate) async fn commit(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
+pub(crate) async fn commit(walk: &ApplyWalk, ending: Ending) -> Option<BTreeMap<Arc<str>, Value>> {
     write_refreshed(walk).await;
-    let outputs = outputs(walk)?;
+    let outputs = outputs(walk, ending)?;
     if let Err(e) = walk.recorder.write_outputs(&outputs).await {
         walk.context.report([Diagnostic::error(e.summary, e.detail)]);
     }
@@ -23,7 +23,7 @@ pub(crate) async fn commit(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>
 }
 
 /// The root outputs. What failed to evaluate keeps its recorded value: its dependencies failed.
-fn outputs(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
+fn outputs(walk: &ApplyWalk, ending: Ending) -> Option<BTreeMap<Arc<str>, Value>> {
     let root = &walk.context.configuration.root.module;
     let mut outputs = BTreeMap::new();
     if walk.plan.targeted {
@@ -33,10 +33,7 @@ fn outputs(walk: &ApplyWalk) -> Option<BTreeMap<Arc<str>, Value>> {
     }
     if walk.plan.mode == PlanMode::Destroy {
         // What could not be deleted may still be looked up by its outputs.
-        return match walk.context.stop.is_stopping() {
-            true => None,
-            false => Some(outputs),
-        };
+        return (ending == Ending::Done).then_some(outputs);
     }
     for name in root.outputs.keys() {
         let module = ModuleInstance::root();

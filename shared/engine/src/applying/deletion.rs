@@ -1,14 +1,20 @@
 //! Deleting the current or a deposed object of an instance.
 
 use super::ApplyWalk;
+use super::answer::{Answer, STOPPED};
 use super::instance_records::{put, stored};
+use super::members::{Part, Place};
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::graph::Walked;
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::{decode, resource_schema};
+use crate::object_read::read_object;
 use crate::provider_diagnostics::{failed_call, in_body};
+use crate::record::body::ClaimedAction;
+use crate::recorder::{Call, CallRefused};
 use language::diagnostics::Diagnostic;
+use language::source::Span;
 use providers::{ApplyResourceRequest, Provider, TypedSchema};
 use std::sync::Arc;
 use values::address::ResourceInstance;
@@ -18,11 +24,14 @@ pub(crate) async fn visit(
     address: ResourceInstance,
     deposed: Option<DeposedKey>,
 ) -> Walked {
+    let _turn = walk.members.turn(&address).await;
     let Some(_permit) = walk.context.permit().await else { return Walked::Failed };
-    if walk.context.stop.is_stopping() {
+    if !walk.may_begin() {
         return Walked::Failed;
     }
-    match delete(&walk, &address, deposed.as_ref()).await {
+    let deleted = delete(&walk, &address, deposed.as_ref()).await;
+    walk.members.end_part(&address);
+    match deleted {
         true => Walked::Done,
         false => Walked::Failed,
     }
@@ -33,6 +42,19 @@ async fn delete(
     address: &ResourceInstance,
     deposed: Option<&DeposedKey>,
 ) -> bool {
+    let Some(change) = planned_change(walk, address, deposed) else { return true };
+    let place = walk.place(change, Part::Destroy(deposed));
+    match place {
+        Place::Failed => {
+            walk.tell_earlier_failure(address);
+            return false;
+        }
+        Place::Done => {
+            walk.count_deletion(change);
+            return true;
+        }
+        Place::ToDo { .. } | Place::InFlight(_) | Place::Unfinished(_) => {}
+    }
     let state = walk.records.get(address);
     let recorded = match deposed {
         Some(key) => state.deposed.get(key),
@@ -40,119 +62,264 @@ async fn delete(
     };
     // A create that failed has put the object back: then there is nothing to delete.
     let Some(recorded) = recorded else { return true };
-    let Some(change) = planned_change(walk, address, deposed) else { return true };
-    let shown = address.to_string();
-    let context = &walk.context;
-    let place = context.configuration.resource(&address.config()).map(|b| b.span);
-    let fail = |summary: &str, detail: String| {
-        let diagnostic = Diagnostic::error(summary, detail).for_address(shown.clone());
-        context.report([match place {
-            Some(place) => diagnostic.at(place),
-            None => diagnostic,
-        }]);
-    };
+    let deletion = Deletion { walk, address, deposed, change };
     if change.action == Action::Forget {
-        let forgotten = record(walk, address, deposed, None, &fail).await;
+        let forgotten = deletion.remove_record().await;
         if forgotten {
-            walk.count(|s| s.forget += 1);
+            walk.count_deletion(change);
         }
         return forgotten;
     }
-    let provider = context.pool.running(&change.provider);
-    let schemas = context.pool.schema(&change.provider.provider);
+    let provider = walk.context.pool.running(&change.provider);
+    let schemas = walk.context.pool.schema(&change.provider.provider);
     let schema = schemas
         .as_ref()
         .and_then(|s| resource_schema(s, address.resource.mode, &address.resource.ty));
     let (Some(provider), Some(schema)) = (provider, schema) else {
-        fail(
+        deletion.fail(
             "Provider not available",
             format!("The provider {} of {address} is not running.", change.provider),
         );
         return false;
     };
-    let object = match current_object(walk, &*provider, schema, address, deposed, recorded).await {
-        Ok(object) => object,
-        Err(errors) => {
-            context.report(errors);
+    match deletion.subject(&*provider, schema, recorded, &place).await {
+        Subject::Nothing => false,
+        Subject::Gone => deletion.accept(schema).await,
+        Subject::Object(object) => deletion.call(&*provider, schema, recorded, *object).await,
+    }
+}
+
+/// One deletion.
+struct Deletion<'a> {
+    walk: &'a ApplyWalk,
+    address: &'a ResourceInstance,
+    deposed: Option<&'a DeposedKey>,
+    change: &'a ResourceInstanceChange,
+}
+
+/// What there is to delete.
+enum Subject {
+    /// This.
+    Object(Box<Object>),
+    /// It is gone already: an earlier call came to it.
+    Gone,
+    /// It cannot be told, or may not be deleted; reported.
+    Nothing,
+}
+
+impl Deletion<'_> {
+    fn source(&self) -> Option<Span> {
+        self.walk.context.configuration.resource(&self.address.config()).map(|b| b.span)
+    }
+    fn fail(&self, summary: &str, detail: String) {
+        let diagnostic = Diagnostic::error(summary, detail).for_address(self.address.to_string());
+        self.walk.context.report([match self.source() {
+            Some(place) => diagnostic.at(place),
+            None => diagnostic,
+        }]);
+    }
+    fn hooked(&self) -> HookObject<'_> {
+        HookObject { address: self.address, deposed: self.deposed }
+    }
+
+    /// What there is to delete. It is read from the world where an earlier invocation may have deleted it,
+    /// and where the world may have moved since the plan was checked.
+    async fn subject(
+        &self,
+        provider: &dyn Provider,
+        schema: &TypedSchema,
+        recorded: &StoredObject,
+        place: &Place,
+    ) -> Subject {
+        let object = current_object(self, provider, schema, recorded).await;
+        let object = match object {
+            Ok(object) => object,
+            Err(errors) => {
+                self.walk.context.report(errors);
+                return Subject::Nothing;
+            }
+        };
+        // What waits for its deletion after its replacement was looked at before that.
+        let own = self.deposed.is_some() && self.walk.deposed_key(self.address) == self.deposed;
+        let again = matches!(place, Place::ToDo { again: true });
+        if matches!(place, Place::ToDo { .. }) && (own || !again) {
+            return Subject::Object(Box::new(object));
+        }
+        let environment = &self.walk.context.environment;
+        let now = match read_object(environment, provider, schema, &self.hooked(), &object).await {
+            Ok((now, _)) => now,
+            Err(failure) => {
+                let shown = self.address.to_string();
+                self.walk.context.report(failure.into_diagnostics(None, self.source(), &shown));
+                if !again {
+                    self.walk.leave();
+                }
+                return Subject::Nothing;
+            }
+        };
+        let (address, deposed) = (self.address, self.deposed);
+        if again && self.walk.has_moved(address, deposed, schema, &object, now.as_ref()) {
+            return Subject::Nothing;
+        }
+        match now {
+            Some(now) => Subject::Object(Box::new(now)),
+            None => Subject::Gone,
+        }
+    }
+
+    async fn remove_record(&self) -> bool {
+        let put = |state: &mut _| put(state, self.deposed, None);
+        let step = self.walk.members.step(self.address, true);
+        let recorder = &*self.walk.recorder;
+        match self.walk.records.write(recorder, self.address, step, put).await {
+            Ok(()) => true,
+            Err(e) => {
+                self.fail(&e.summary, e.detail);
+                false
+            }
+        }
+    }
+
+    /// Records that an earlier call has deleted the object.
+    async fn accept(&self, schema: &TypedSchema) -> bool {
+        let (object, null) = (self.hooked(), schema.null());
+        let hooks = &self.walk.context.environment;
+        hooks.hook(|h| h.pre_apply(&object, Action::Delete, &self.change.before, &null));
+        let removed = self.remove_record().await;
+        hooks.hook(|h| h.post_apply(&object, Action::Delete, &null, None));
+        if removed {
+            self.walk.count_deletion(self.change);
+        }
+        removed
+    }
+
+    async fn call(
+        &self,
+        provider: &dyn Provider,
+        schema: &TypedSchema,
+        recorded: &StoredObject,
+        object: Object,
+    ) -> bool {
+        let (walk, context) = (self.walk, &self.walk.context);
+        match walk
+            .recorder
+            .begin(self.address, &Call::new(self.deposed.into(), ClaimedAction::Delete))
+            .await
+        {
+            Ok(()) => {}
+            Err(CallRefused::Unrecorded(e)) => {
+                self.fail(&e.summary, e.detail);
+                return false;
+            }
+            Err(CallRefused::NothingMore(_)) => {
+                walk.leave();
+                return false;
+            }
+        }
+        let (hooked, null) = (self.hooked(), schema.null());
+        context.environment.hook(|h| h.pre_apply(&hooked, Action::Delete, &object.value, &null));
+        let request = ApplyResourceRequest {
+            ty: self.address.resource.ty.clone(),
+            prior_state: object.value.unmark_deep(),
+            planned_state: null.clone(),
+            config: null.clone(),
+            planned_private: match self.change.action {
+                Action::Delete => self.change.private.clone(),
+                _ => object.private.clone(),
+            },
+            provider_meta: None,
+            planned_identity: object.identity.clone(),
+        };
+        let answer = walk.answer(provider.apply_resource(request)).await;
+        let Some((left, error)) = self.left(provider, &object, answer) else {
+            // The record keeps saying that the call is in flight.
+            walk.leave();
+            context
+                .environment
+                .hook(|h| h.post_apply(&hooked, Action::Delete, &object.value, Some(STOPPED)));
             return false;
-        }
-    };
-    let hook_object = HookObject { address, deposed };
-    let null = schema.null();
-    context.environment.hook(|h| h.pre_apply(&hook_object, Action::Delete, &object.value, &null));
-    if let Err(e) = walk.recorder.begin(address, deposed, Action::Delete).await {
-        fail(&e.summary, e.detail);
-        return false;
-    }
-    let request = ApplyResourceRequest {
-        ty: address.resource.ty.clone(),
-        prior_state: object.value.unmark_deep(),
-        planned_state: null.clone(),
-        config: null.clone(),
-        planned_private: match change.action {
-            Action::Delete => change.private.clone(),
-            _ => object.private.clone(),
-        },
-        provider_meta: None,
-        planned_identity: object.identity.clone(),
-    };
-    let mut error = None;
-    let mut left: Option<Object> = Some(object.clone());
-    match provider.apply_resource(request).await {
-        Err(e) => {
-            context.report([failed_call(&e, place, &shown)]);
-            error = Some(e.to_string());
-        }
-        Ok(response) => {
-            error = response
-                .diagnostics
-                .iter()
-                .find(|d| d.is_error())
-                .map(|d| d.summary.clone())
-                .or(error);
-            context.report(in_body(response.diagnostics, None, place, &shown));
-            if let Some(answer) = response.value {
-                left = match answer.new_state {
-                    Some(state) if !state.is_null() => {
-                        Some(Object { value: state, private: answer.private, ..object.clone() })
-                    }
-                    Some(_) => None,
-                    // An answer without a state: gone if it is no error, else as it was.
-                    None => error.is_some().then(|| object.clone()),
-                };
+        };
+        let mut ok = error.is_none();
+        let kept = left.as_ref().map(|object| stored(&recorded.provider, schema, object));
+        let written = match kept.transpose() {
+            Ok(object) => {
+                let step = walk.members.step(self.address, ok);
+                let put = |state: &mut _| put(state, self.deposed, object);
+                walk.records.write(&*walk.recorder, self.address, step, put).await
             }
-            if error.is_none() && left.is_some() {
-                let name = provider.address().to_string();
-                fail(
-                    "Provider returned invalid result object after apply",
-                    format!(
-                        "After applying a delete, provider {name:?} returned an object for {address} instead of null. This is always a bug in the provider and should be reported in the provider's own repository. The object stays recorded."
-                    ),
-                );
-                error = Some("an object was returned after a delete".into());
-            }
-        }
-    }
-    let kept = match &left {
-        None => Ok(None),
-        Some(object) => stored(&recorded.provider, schema, object).map(Some),
-    };
-    let mut ok = error.is_none();
-    match kept {
-        Ok(object) => ok &= record(walk, address, deposed, object, &fail).await,
-        Err(e) => {
-            fail(&e.summary, e.detail);
+            Err(e) => Err(e),
+        };
+        if let Err(e) = written {
+            self.fail(&e.summary, e.detail);
             ok = false;
         }
+        let after = left.map_or(null, |object| object.value);
+        context
+            .environment
+            .hook(|h| h.post_apply(&hooked, Action::Delete, &after, error.as_deref()));
+        if ok {
+            walk.count_deletion(self.change);
+        }
+        ok
     }
-    let after = left.map_or(null, |object| object.value);
-    context
-        .environment
-        .hook(|h| h.post_apply(&hook_object, Action::Delete, &after, error.as_deref()));
-    if ok {
-        walk.count(|s| s.destroy += 1);
+
+    /// What the call has left of the object, and an error; `None` where the call was cut short by us.
+    fn left(
+        &self,
+        provider: &dyn Provider,
+        object: &Object,
+        answer: Answer,
+    ) -> Option<(Option<Object>, Option<String>)> {
+        let context = &self.walk.context;
+        let cut_short = self.walk.has_cut_short();
+        let shown = self.address.to_string();
+        let response = match answer? {
+            Err(_) if cut_short => return None,
+            Err(e) => {
+                context.report([failed_call(&e, self.source(), &shown)]);
+                return Some((Some(object.clone()), Some(e.to_string())));
+            }
+            Ok(response) => response,
+        };
+        let first = response.diagnostics.iter().find(|d| d.is_error());
+        let mut error = first.map(|d| d.summary.clone());
+        if error.is_some() && cut_short {
+            return None;
+        }
+        context.report(in_body(response.diagnostics, None, self.source(), &shown));
+        let left = match response.value {
+            None => Some(object.clone()),
+            Some(answer) => match answer.new_state {
+                Some(state) if !state.is_null() => {
+                    Some(Object { value: state, private: answer.private, ..object.clone() })
+                }
+                Some(_) => None,
+                // An answer without a state: gone if it is no error, else as it was.
+                None => error.is_some().then(|| object.clone()),
+            },
+        };
+        if error.is_none() && left.is_some() {
+            let name = provider.address().to_string();
+            self.fail(
+                "Provider returned invalid result object after apply",
+                format!(
+                    "After applying a delete, provider {name:?} returned an object for {} instead of null. This is always a bug in the provider and should be reported in the provider's own repository. The object stays recorded.",
+                    self.address
+                ),
+            );
+            error = Some("an object was returned after a delete".into());
+        }
+        Some((left, error))
     }
-    ok
+}
+
+impl ApplyWalk {
+    fn count_deletion(&self, change: &ResourceInstanceChange) {
+        self.count(|summary| match change.action {
+            Action::Forget => summary.forget += 1,
+            _ => summary.destroy += 1,
+        });
+    }
 }
 
 /// The change that this deletion is, or is a part of.
@@ -169,37 +336,19 @@ fn planned_change<'w>(
 
 /// The object to delete, as it was read from the world while planning where it was.
 async fn current_object(
-    walk: &ApplyWalk,
+    deletion: &Deletion<'_>,
     provider: &dyn Provider,
     schema: &TypedSchema,
-    address: &ResourceInstance,
-    deposed: Option<&DeposedKey>,
     recorded: &StoredObject,
 ) -> Result<Object, Vec<Diagnostic>> {
-    let refreshed = walk.plan.refreshed.get(address);
+    let Deletion { walk, address, deposed, .. } = deletion;
+    let refreshed = walk.plan.refreshed.get(*address);
     let planned = refreshed.and_then(|r| match deposed {
-        Some(key) if walk.deposed_key(address) != Some(key) => r.deposed.get(key),
+        Some(key) if walk.deposed_key(address) != Some(key) => r.deposed.get(*key),
         _ => r.current.as_ref(),
     });
     match planned {
         Some(object) => Ok(object.clone()),
         None => decode(provider, schema, address, recorded).await.map(|(object, _)| object),
-    }
-}
-
-async fn record(
-    walk: &ApplyWalk,
-    address: &ResourceInstance,
-    deposed: Option<&DeposedKey>,
-    object: Option<StoredObject>,
-    fail: &(dyn Fn(&str, String) + Sync),
-) -> bool {
-    let put = |state: &mut _| put(state, deposed, object);
-    match walk.records.write(&*walk.recorder, address, put).await {
-        Ok(()) => true,
-        Err(e) => {
-            fail(&e.summary, e.detail);
-            false
-        }
     }
 }

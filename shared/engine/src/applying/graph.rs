@@ -1,11 +1,13 @@
 //! The graph of an apply: changes in the order of what refers to what, deletions in the opposite
 //! order, and both around replacements.
 
+use super::members::put_aside;
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::evaluation::EvalContext;
 use crate::graph::{Graph, VertexId};
 use crate::object::DeposedKey;
 use crate::plan::{Plan, PlanMode};
+use crate::transaction::Progress;
 use crate::vertex::{ConfigurationEdges, Replaced, Vertex};
 use language::module::Configuration;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,7 +30,8 @@ struct Members {
     provider: Option<ProviderConfigAddress>,
 }
 
-pub(crate) fn build(context: &EvalContext, plan: &Plan) -> ApplyGraph {
+/// Where an earlier invocation has put an object aside, its key is used again.
+pub(crate) fn build(context: &EvalContext, plan: &Plan, resumed: Option<&Progress>) -> ApplyGraph {
     let configuration = &*context.configuration;
     let mut graph = Graph::new();
     let mut edges = ConfigurationEdges { configuration, graph: &mut graph };
@@ -71,10 +74,15 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan) -> ApplyGraph {
         for object in recorded.iter().flat_map(|i| i.current.iter().chain(i.deposed.values())) {
             entry.recorded_dependencies.extend(object.dependencies.iter().cloned());
         }
+        let aside = resumed
+            .and_then(|progress| progress.members.get(&change.address))
+            .and_then(|member| put_aside(&member.standing));
         let key = (change.action == Action::CreateThenDelete).then(|| {
-            let mut bytes = [0; 4];
-            context.environment.random.fill(&mut bytes);
-            DeposedKey::new(bytes)
+            aside.unwrap_or_else(|| {
+                let mut bytes = [0; 4];
+                context.environment.random.fill(&mut bytes);
+                DeposedKey::new(bytes)
+            })
         });
         add_change(&mut edges, change, key.clone(), entry);
         if let Some(key) = key {

@@ -3,8 +3,9 @@
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::encode;
 use crate::plan::Plan;
-use crate::recorder::{RecordError, Recorder};
+use crate::recorder::{RecordError, Recorder, Step};
 use crate::state::InstanceState;
+use crate::transaction::Progress;
 use providers::TypedSchema;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +20,12 @@ pub(crate) struct InstanceRecords {
 }
 
 impl InstanceRecords {
-    pub(crate) fn new(plan: Arc<Plan>) -> InstanceRecords {
-        InstanceRecords { plan, begun: Mutex::default(), touched: Mutex::default() }
+    /// Of instances at which earlier invocations were at work, what they left counts.
+    pub(crate) fn new(plan: Arc<Plan>, resumed: Option<&Progress>) -> InstanceRecords {
+        let touched = resumed.into_iter().flat_map(|progress| &progress.members);
+        let touched = touched.filter(|(_, member)| member.is_begun());
+        let touched = touched.map(|(address, member)| (address.clone(), (*member.state).clone()));
+        InstanceRecords { plan, begun: Mutex::default(), touched: Mutex::new(touched.collect()) }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ResourceInstance, InstanceState>> {
@@ -76,6 +81,15 @@ impl InstanceRecords {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert(address.clone(), state);
     }
 
+    /// Notes that the current object was put aside under a key, which is recorded already.
+    pub(crate) fn put_aside(&self, address: &ResourceInstance, key: &DeposedKey) {
+        let mut state = self.get(address);
+        if let Some(object) = state.current.take() {
+            state.deposed.insert(key.clone(), object);
+        }
+        self.lock().insert(address.clone(), state);
+    }
+
     /// Whether an action has changed the instance.
     pub(crate) fn is_touched(&self, address: &ResourceInstance) -> bool {
         self.lock().contains_key(address)
@@ -86,13 +100,14 @@ impl InstanceRecords {
         &self,
         recorder: &dyn Recorder,
         address: &ResourceInstance,
+        step: Step,
         change: impl FnOnce(&mut InstanceState),
     ) -> Result<(), RecordError> {
         let mut state = self.get(address);
         change(&mut state);
         // The truth in memory is what the world is, also where writing it fails.
         self.lock().insert(address.clone(), state.clone());
-        recorder.write(address, &state).await
+        recorder.write(address, &state, step).await
     }
 }
 

@@ -1,26 +1,45 @@
 //! Applying a plan: each change is made and recorded, in the order of the graph.
 
+mod answer;
 mod change;
 mod commit;
 mod deletion;
+mod drift;
 mod graph;
 mod instance_records;
+mod members;
 mod relocation;
+mod request_token;
 mod resource;
+mod settling;
+mod takeover;
+mod target;
+
+pub use takeover::ProviderSettler;
+pub(crate) use takeover::settle;
 
 use crate::changes::{Action, ResourceInstanceChange, Summary};
 use crate::checks::CheckResults;
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
-use crate::object::DeposedKey;
+use crate::object::{DeposedKey, Object};
 use crate::plan::Plan;
 use crate::planning::{blocking, cycle_error, named_value};
-use crate::recorder::Recorder;
+use crate::record::body::Claim;
+use crate::recorder::{RecordError, Recorder, Step};
+use crate::stages::Waiver;
+use crate::stop::{Deadline, StopCause};
+use crate::transaction::Progress;
 use crate::vertex::Vertex;
-use instance_records::InstanceRecords;
+use instance_records::{InstanceRecords, put, stored};
 use language::diagnostics::{Diagnostic, Diagnostics};
+use members::{Members, Part, Place};
+use providers::TypedSchema;
+use relocation::Relocation;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use values::Value;
 use values::address::{ConfigResource, ResourceInstance};
 
@@ -33,8 +52,66 @@ pub struct Applied {
     pub outputs: Option<BTreeMap<Arc<str>, Value>>,
     /// What the check blocks came to.
     pub checks: CheckResults,
-    /// Whether everything was done.
-    pub complete: bool,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// On what terms a plan is applied.
+#[derive(Clone, Debug, Default)]
+pub struct ApplyOptions {
+    /// When the answer is due; what cannot be begun by then is left to another call.
+    pub deadline: Option<Deadline>,
+    /// How far earlier calls came with this plan; `None` in the first.
+    pub resumed: Option<Progress>,
+    /// How many of those have come no further, one after the other.
+    pub progressless_attempts: u32,
+    /// Differences of the world that a person accepts.
+    pub waivers: Vec<Waiver>,
+    /// How to wait for objects whose provider was stopped at them.
+    pub patience: Patience,
+}
+
+/// How to wait for an object whose provider was stopped while it worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Between the first two reads.
+    pub shortest_pause: Duration,
+    /// Between two reads at most.
+    pub longest_pause: Duration,
+    /// An object that has not changed for so long is settled: what it lacks is asked for again.
+    pub quiet: Duration,
+    /// So many calls without any progress, each as long as `quiet` at least, and the object is in doubt.
+    pub attempts: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience {
+            shortest_pause: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(10),
+            quiet: Duration::from_secs(30),
+            attempts: 5,
+        }
+    }
+}
+
+/// How an apply ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// All that could be done was: what failed was reported, and what depends on it was left.
+    Done,
+    /// A person stopped it. What was not begun is left.
+    #[default]
+    Interrupted,
+    /// Its time was up. What was not begun, or was stopped on the way, is for another call.
+    Continue,
+}
+
+impl Applied {
+    /// Time was up before anything could be told.
+    pub(crate) fn continued() -> Applied {
+        Applied { ending: Ending::Continue, ..Applied::default() }
+    }
 }
 
 /// One apply.
@@ -52,9 +129,54 @@ pub(crate) struct ApplyWalk {
     /// Instances whose records are not where the plan wants them, since moving or importing failed.
     unmoved: BTreeSet<ResourceInstance>,
     summary: Mutex<Summary>,
+    /// How far earlier invocations came, and what remains.
+    pub(crate) members: Members,
+    pub(crate) waivers: Vec<Waiver>,
+    pub(crate) patience: Patience,
+    progressless_attempts: u32,
+    /// Whether something was not begun, or not finished, that another invocation goes on with.
+    left: AtomicBool,
 }
 
 impl ApplyWalk {
+    /// Whether something new may begin; that it may not is remembered.
+    pub(crate) fn may_begin(&self) -> bool {
+        let may = !self.context.stop.is_stopping() && self.recorder.may_begin().is_ok();
+        if !may {
+            self.leave();
+        }
+        may
+    }
+    /// What earlier invocations left of one part of a change.
+    pub(crate) fn place(&self, change: &ResourceInstanceChange, part: Part<'_>) -> Place {
+        let planned = self.plan.prior.instances.get(&change.address);
+        self.members.place(change, part, planned.map(|state| &**state))
+    }
+    /// Whether a call was waited for often and long enough.
+    pub(crate) fn is_hopeless(&self, claim: &Claim) -> bool {
+        let (clock, patience) = (&self.context.environment.clock, &self.patience);
+        let waited = clock.seconds().saturating_sub(claim.started.unwrap_or_default());
+        let enough = patience.quiet.saturating_mul(patience.attempts);
+        self.progressless_attempts >= patience.attempts
+            && u64::try_from(waited).is_ok_and(|waited| waited >= enough.as_secs())
+    }
+    /// Records a result: what the current, or a deposed, object of a change consists of now.
+    pub(crate) async fn record(
+        &self,
+        change: &ResourceInstanceChange,
+        schema: &TypedSchema,
+        deposed: Option<&DeposedKey>,
+        object: Option<&Object>,
+        step: Step,
+    ) -> Result<(), RecordError> {
+        let object = object.map(|object| stored(&change.provider, schema, object)).transpose()?;
+        let put = |state: &mut _| put(state, deposed, object);
+        self.records.write(&*self.recorder, &change.address, step, put).await
+    }
+    /// Remembers that something is left to do.
+    pub(crate) fn leave(&self) {
+        self.left.store(true, Ordering::SeqCst);
+    }
     /// The planned change of an instance's current object.
     pub(crate) fn change(&self, address: &ResourceInstance) -> Option<&ResourceInstanceChange> {
         self.change_of(address, None)
@@ -92,8 +214,10 @@ pub(crate) async fn apply(
     context: EvalContext,
     plan: Arc<Plan>,
     recorder: Arc<dyn Recorder>,
+    options: ApplyOptions,
 ) -> (Applied, Diagnostics) {
-    let graph::ApplyGraph { graph, deposed } = graph::build(&context, &plan);
+    let graph::ApplyGraph { graph, deposed } =
+        graph::build(&context, &plan, options.resumed.as_ref());
     let mut changes = HashMap::new();
     let mut changed = BTreeSet::new();
     let mut instances = HashMap::<ConfigResource, Vec<ResourceInstance>>::new();
@@ -113,9 +237,21 @@ pub(crate) async fn apply(
             instances.entry(address.config()).or_default().push(address.clone());
         }
     }
-    let records = InstanceRecords::new(plan.clone());
-    let mut unmoved = relocation::record_moves(&context, &plan, &*recorder, &records).await;
-    let unimported = relocation::record_imports(&context, &plan, &*recorder, &records).await;
+    let parts = graph.ids().filter_map(|id| match graph.vertex(id) {
+        Vertex::Change(address) | Vertex::Destroy(address, _) => Some(address.clone()),
+        _ => None,
+    });
+    let members = Members::new(options.resumed, parts);
+    let records = InstanceRecords::new(plan.clone(), members.resumed());
+    let relocation = Relocation {
+        context: &context,
+        plan: &plan,
+        recorder: &*recorder,
+        records: &records,
+        members: &members,
+    };
+    let mut unmoved = relocation.record_moves().await;
+    let unimported = relocation.record_imports().await;
     let import = plan.imports.len() - unimported.len();
     unmoved.extend(unimported);
     let walk_state = Arc::new(ApplyWalk {
@@ -129,6 +265,11 @@ pub(crate) async fn apply(
         deposed,
         unmoved,
         summary: Mutex::new(Summary { import, ..Summary::default() }),
+        left: AtomicBool::new(false),
+        members,
+        waivers: options.waivers,
+        patience: options.patience,
+        progressless_attempts: options.progressless_attempts,
     });
     let cycles = graph.cycles();
     if cycles.is_empty() {
@@ -144,15 +285,23 @@ pub(crate) async fn apply(
     } else {
         walk_state.context.report(cycles.iter().map(|cycle| cycle_error(&graph, cycle)));
     }
-    let outputs = commit::commit(&walk_state).await;
+    let left = walk_state.left.load(Ordering::SeqCst);
+    let ending = match (left, walk_state.context.stop.cause()) {
+        (false, _) => Ending::Done,
+        (true, Some(StopCause::Interrupt)) => Ending::Interrupted,
+        (true, _) => Ending::Continue,
+    };
+    let outputs = match ending {
+        Ending::Continue => None,
+        Ending::Done | Ending::Interrupted => commit::commit(&walk_state, ending).await,
+    };
     let mut diagnostics = walk_state.context.take_diagnostics();
     if walk_state.plan.targeted {
         diagnostics.push(incomplete());
     }
     let summary = *walk_state.summary.lock().unwrap_or_else(PoisonError::into_inner);
-    let complete = !diagnostics.has_errors() && !walk_state.context.stop.is_stopping();
     let checks = walk_state.context.checks.take();
-    (Applied { summary, outputs, checks, complete }, diagnostics)
+    (Applied { summary, outputs, checks, ending }, diagnostics)
 }
 
 /// That more may be left to do.
@@ -166,7 +315,7 @@ fn incomplete() -> Diagnostic {
 async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
     match vertex {
         Vertex::Changed(_) | Vertex::Destroyed(..) | Vertex::Settled => Walked::Done,
-        _ if walk.context.stop.is_stopping() => Walked::Failed,
+        _ if !walk.may_begin() => Walked::Failed,
         Vertex::Change(address) | Vertex::Destroy(address, _) if walk.is_unmoved(&address) => {
             Walked::Failed
         }

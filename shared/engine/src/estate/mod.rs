@@ -1,13 +1,15 @@
 //! An estate: one root module's records, read as a whole and written one by one.
 
 mod compare_and_swap;
+mod copying;
 mod header;
 mod outputs;
 mod reading;
 mod recorder;
 mod sweep;
 
-pub use header::EstateHeader;
+pub use copying::CopyError;
+pub use header::{EstateHeader, FirstContactError};
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
 
@@ -16,7 +18,7 @@ pub(crate) use recorder::RecorderStart;
 
 use crate::clock::Clock;
 use crate::random::Random;
-use crate::record::body::BodyError;
+use crate::record::body::{BodyError, Seal};
 use crate::record::key::{EstateKeys, EstateName};
 use records::{Key, RecordStore, StoreError};
 use std::sync::Arc;
@@ -42,6 +44,29 @@ pub enum EstateError {
         /// How often it was tried.
         attempts: u32,
     },
+    /// The estate is in another store, or on its way.
+    #[error(
+        "the estate {estate} in {place} is sealed, so that nothing is planned or changed here: {seal}. {}",
+        remedy(seal)
+    )]
+    Sealed {
+        /// The estate.
+        estate: EstateName,
+        /// Its store.
+        place: String,
+        /// Why.
+        seal: Seal,
+    },
+}
+
+fn remedy(seal: &Seal) -> &'static str {
+    match seal {
+        Seal::MovedTo(_) => {
+            "Name that store in plumb.toml; if its copy was never finished, `plumb migrate-store` goes on with it, \
+             and `plumb migrate-store -abandon` opens this one again"
+        }
+        Seal::ArrivingFrom(_) => "Run `plumb migrate-store` again, which goes on where it stopped",
+    }
 }
 
 /// The records of one root module.

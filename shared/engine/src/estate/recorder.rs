@@ -1,13 +1,12 @@
 use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap};
-use crate::changes::Action;
 use crate::identifiers::{RunId, WriteId, hexadecimal};
-use crate::object::DeposedKey;
 use crate::record::body::{
-    FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom, ObjectBody, RecordKind,
-    UnknownFields, WrittenBy, decode, encode,
+    ClaimedObject, FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom, ObjectBody,
+    RecordKind, UnknownFields, WrittenBy, decode, encode,
 };
-use crate::recorder::{RecordError, Recorder};
+use crate::recorder::{Call, CallRefused, RecordError, Recorder, Step};
 use crate::state::{InstanceState, OutputState, Revision};
+use crate::transaction::Progress;
 use async_trait::async_trait;
 use bytes::Bytes;
 use records::{Key, StoreError, Version};
@@ -101,6 +100,11 @@ impl EstateRecorder {
     /// The store's version of an instance's record as this recorder knows it.
     pub fn version(&self, address: &ResourceInstance) -> Version {
         self.slot(address).version.clone()
+    }
+
+    /// How far every claimed member is.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::default()
     }
 
     /// What was done so far, in the order in which it was begun, and the outputs that were written.
@@ -356,18 +360,16 @@ impl InstanceState {
 
 #[async_trait]
 impl Recorder for EstateRecorder {
-    async fn begin(
-        &self,
-        address: &ResourceInstance,
-        deposed: Option<&DeposedKey>,
-        action: Action,
-    ) -> Result<(), RecordError> {
+    async fn begin(&self, address: &ResourceInstance, call: &Call) -> Result<(), CallRefused> {
         let mut journal = lock(&self.journal);
         let index = journal.entries.len();
         journal.entries.push(JournalEntry {
             address: address.to_string(),
-            deposed: deposed.map(ToString::to_string),
-            action: action.as_json().iter().map(|&word| word.to_owned()).collect(),
+            deposed: match &call.object {
+                ClaimedObject::Current => None,
+                ClaimedObject::Deposed(key) => Some(key.clone()),
+            },
+            action: call.action.as_json().iter().map(|&word| word.to_owned()).collect(),
             outcome: JournalOutcome::Begun,
         });
         journal.begun.entry(address.clone()).or_default().push(index);
@@ -378,6 +380,7 @@ impl Recorder for EstateRecorder {
         &self,
         address: &ResourceInstance,
         state: &InstanceState,
+        _step: Step,
     ) -> Result<(), RecordError> {
         self.put(address, state, Kind::Result).await
     }
@@ -387,6 +390,7 @@ impl Recorder for EstateRecorder {
         from: &ResourceInstance,
         address: &ResourceInstance,
         state: &InstanceState,
+        _step: Step,
     ) -> Result<(), RecordError> {
         let revision = self.slot(from).revision.0.to_string();
         let moved_from = MovedFrom { address: from.to_string(), revision };

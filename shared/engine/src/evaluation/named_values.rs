@@ -211,7 +211,9 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
         if output.ephemeral {
             value = value.with_marks(Marks::EPHEMERAL);
         }
-        if output.sensitive {
+        // As in Terraform 1.11, `sensitive` on a module's output hides it nowhere but in a root module: what is
+        // derived from it needs no mark of its own. Values that are sensitive themselves stay so.
+        if output.sensitive && module.is_root() {
             value = value.sensitive();
         } else if module.is_root() && value.deep_marks().is_sensitive() {
             context.report([Diagnostic::error(

@@ -4,9 +4,7 @@ use super::working::Named;
 use language::reads::{PartReads, ReadLog};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use values::address::{
-    AbsoluteResource, ModuleInstance, ProviderConfigAddress, ResourceInstance,
-};
+use values::address::{AbsoluteResource, ModuleInstance, ProviderConfigAddress, ResourceInstance};
 
 /// Something that was evaluated.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

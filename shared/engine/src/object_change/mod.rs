@@ -3,13 +3,16 @@
 
 mod compatible;
 mod ignore_changes;
+mod plan_request;
 mod plan_valid;
 mod proposed;
 
 pub(crate) use compatible::assert_object_compatible;
 pub(crate) use ignore_changes::{all_configurable, ignore_changes};
+pub(crate) use plan_request::PlanRequest;
 pub(crate) use plan_valid::assert_plan_valid;
-pub(crate) use proposed::{planned_unknown, proposed_new};
+pub(crate) use proposed::planned_unknown;
+use proposed::proposed_new;
 
 use values::{Path, Value};
 

@@ -9,7 +9,7 @@ use crate::evaluation::{
 };
 use crate::object::{Object, ObjectStatus};
 use crate::object_change::{planned_unknown, without_unknowns};
-use crate::object_codec::mark_by_schema;
+use crate::object_codec::mark_by_configuration;
 use crate::plan::{PlanMode, RefreshedInstance, Seen};
 use crate::provider_diagnostics::{failed_call, in_body};
 use language::diagnostics::Diagnostic;
@@ -17,8 +17,8 @@ use language::source::Span;
 use language::syntax::ast::Body;
 use providers::{Provider, ReadDataSourceRequest, TypedSchema};
 use std::sync::Arc;
+use values::Value;
 use values::address::ResourceInstance;
-use values::{Marks, Value};
 
 pub(crate) async fn plan(
     walk: &Arc<PlanWalk>,
@@ -54,7 +54,7 @@ pub(crate) async fn plan(
         true => ActionReason::ReadBecauseDependencyPending,
     };
     let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
-    let after = marked(&declared.schema, &config, &planned);
+    let after = mark_by_configuration(&declared.schema, &config, &planned);
     walk.context.working.set_instance(address, after.clone());
     plan_read(walk, declared, address, after, reason);
     true
@@ -121,7 +121,7 @@ fn keep_read(
 /// What stands for a data source that could not be read: its arguments alone.
 pub(crate) fn unread(schema: &TypedSchema, config: &Value) -> Value {
     let planned = planned_unknown(&schema.block, &config.unmark_deep());
-    without_unknowns(&marked(schema, config, &planned))
+    without_unknowns(&mark_by_configuration(schema, config, &planned))
 }
 
 fn dependencies(walk: &PlanWalk, declared: &Declared) -> Arc<[values::address::ConfigResource]> {
@@ -163,7 +163,7 @@ async fn read_now(
             };
             report_unread_data(&walk.context, &address.module, check, diagnostics);
             let planned = planned_unknown(&declared.schema.block, &config.unmark_deep());
-            let after = marked(&declared.schema, config, &planned);
+            let after = mark_by_configuration(&declared.schema, config, &planned);
             walk.context.working.set_instance(address, after.clone());
             keep_read(walk, declared, address, unread(&declared.schema, config), config);
             plan_read(walk, declared, address, after, ActionReason::ReadBecauseCheckNested);
@@ -257,11 +257,5 @@ pub(crate) async fn read(
         )));
     }
     // What a provider answers carries no marks, whatever it was made of.
-    Ok((marked(schema, config, &answer.state.unmark_deep()), warnings))
-}
-
-fn marked(schema: &TypedSchema, config: &Value, value: &Value) -> Value {
-    let paths = config.marked_paths();
-    let marked = value.mark_paths(paths.iter().map(|(p, m)| (p, m.intersection(Marks::SENSITIVE))));
-    mark_by_schema(schema, &marked)
+    Ok((mark_by_configuration(schema, config, &answer.state.unmark_deep()), warnings))
 }

@@ -8,19 +8,17 @@ use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::evaluation::{CheckedObject, Reader, RepetitionData, check_rules, check_rules_for};
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus};
-use crate::object_change::{
-    Violation, all_configurable, assert_plan_valid, ignore_changes, proposed_new,
-};
-use crate::object_codec::mark_by_schema;
+use crate::object_change::{PlanRequest, Violation, all_configurable, assert_plan_valid};
+use crate::object_codec::mark_by_configuration;
 use crate::plan::{PlanMode, RefreshedInstance};
 use language::diagnostics::Diagnostic;
 use language::module::IgnoreChanges;
 use language::syntax::ast::{IndexKey, TraversalStep};
-use providers::{PlanResourceRequest, PlanResourceResponse};
+use providers::PlanResourceResponse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::ResourceInstance;
-use values::{Marks, Path, PathStep, Type, Value};
+use values::{Path, PathStep, Type, Value};
 
 /// Reads, evaluates and plans one instance; whether that worked.
 pub(crate) async fn plan(
@@ -141,13 +139,11 @@ async fn plan_change(
         _ => schema.null(),
     };
     let ignored = ignored_paths(&block.lifecycle.ignore_changes, &schema.block, &prior);
-    let effective = ignore_changes(&prior, &config, &ignored);
     let request = Request { walk, declared, address };
     let hooks = &walk.context.environment;
     hooks.hook(|h| h.pre_diff(&HookObject { address, deposed: None }));
     let private = now.filter(|_| tainted.is_none()).map(|o| o.private.clone()).unwrap_or_default();
-    let mut answer = request.ask(&prior, &effective, private, &ignored).await?;
-    let mut planned = request.marked(&effective, &answer.planned_state);
+    let (mut answer, mut planned) = request.ask(&prior, &config, private, &ignored).await?;
     let requires_replace = request.requires_replace(&prior, &planned, &answer)?;
     let triggered = !prior.is_null() && {
         let (walk, declared, address, data) =
@@ -178,8 +174,8 @@ async fn plan_change(
     if action.is_replace() {
         // The object to create is planned from nothing, so that what the provider computes is
         // unknown again. What is ignored counts for an existing object only.
-        answer = request.ask(&schema.null(), &config, answer.planned_private.clone(), &[]).await?;
-        planned = request.marked(&config, &answer.planned_state);
+        let private = answer.planned_private.clone();
+        (answer, planned) = request.ask(&schema.null(), &config, private, &[]).await?;
     }
     if let (Action::Create, Some(object)) = (action, tainted) {
         action = replace;
@@ -283,44 +279,36 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Has the provider plan from a prior object to a configuration, and checks its answer.
+    /// Has the provider plan from a prior object to a configuration, and checks its answer; the planned
+    /// object has the marks of the configuration that it came from, and its schema's.
     async fn ask(
         &self,
         prior: &Value,
         config: &Value,
         private: Arc<[u8]>,
         ignored: &[Path],
-    ) -> Option<PlanResourceResponse> {
-        let block = &self.declared.schema.block;
-        let (prior, config) = (prior.unmark_deep(), config.unmark_deep());
-        let request = PlanResourceRequest {
-            ty: self.address.resource.ty.clone(),
-            proposed_new_state: proposed_new(block, &prior, &config),
-            prior_state: prior.clone(),
-            config: config.clone(),
-            prior_private: private,
-            provider_meta: None,
-            prior_identity: None,
-            deferral_allowed: false,
-        };
-        let response = match self.declared.provider.plan_resource(request).await {
-            Ok(response) => response,
-            Err(e) => {
-                refresh::report_failure(self.walk, Some(self.declared), self.address, &e);
-                return None;
-            }
-        };
-        let (mut answer, warnings) = match response.into_result() {
+    ) -> Option<(PlanResourceResponse, Value)> {
+        let Declared { provider, schema, .. } = self.declared;
+        let ty = &self.address.resource.ty;
+        let provider = &**provider;
+        let request = PlanRequest { provider, schema, ty, prior, config, ignored, private };
+        let answer = match request.ask().await {
             Ok(answer) => answer,
-            Err(errors) => {
-                refresh::report(self.walk, self.declared, self.address, errors);
+            Err(failure) => {
+                let block = self.declared.block();
+                let (body, place) = (block.map(|b| &*b.config), block.map(|b| b.span));
+                let errors = failure.into_diagnostics(body, place, &self.address.to_string());
+                self.walk.context.report(errors);
                 return None;
             }
         };
-        refresh::report(self.walk, self.declared, self.address, warnings);
-        let violations = assert_plan_valid(block, &prior, &config, &answer.planned_state);
+        refresh::report(self.walk, self.declared, self.address, answer.warnings);
+        let (response, effective) = (answer.response, answer.effective);
+        let (plain_prior, plain_config) = (prior.unmark_deep(), effective.unmark_deep());
+        let planned = &response.planned_state;
+        let violations = assert_plan_valid(&schema.block, &plain_prior, &plain_config, planned);
         if !violations.is_empty() {
-            if !answer.legacy_type_system {
+            if !response.legacy_type_system {
                 self.invalid_plan(&violations);
                 return None;
             }
@@ -331,11 +319,8 @@ impl Request<'_> {
                 "the provider's plan breaks the protocol's rules; tolerated, since it uses the legacy SDK"
             );
         }
-        if answer.legacy_type_system {
-            // Such providers may bring ignored changes back.
-            answer.planned_state = ignore_changes(&prior, &answer.planned_state, ignored);
-        }
-        Some(answer)
+        let planned = mark_by_configuration(schema, &effective, planned);
+        Some((response, planned))
     }
 
     fn invalid_plan(&self, violations: &[Violation]) {
@@ -350,14 +335,6 @@ impl Request<'_> {
             self.walk
                 .fail(self.address, Diagnostic::error("Provider produced invalid plan", detail));
         }
-    }
-
-    /// The planned object with the marks of the configuration that it came from, and its schema's.
-    fn marked(&self, config: &Value, planned: &Value) -> Value {
-        let paths = config.marked_paths();
-        let sensitive =
-            paths.iter().map(|(path, marks)| (path, marks.intersection(Marks::SENSITIVE)));
-        mark_by_schema(&self.declared.schema, &planned.mark_paths(sensitive))
     }
 
     /// The paths among those that the provider named which really change.

@@ -21,13 +21,13 @@ pub(crate) use import::without_configuration as imported_but_not_declared;
 pub use managed::ignored_paths;
 pub(crate) use resource::blocking;
 pub use targeting::Target;
-pub(crate) use world::read_world;
+pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
 use crate::evaluation::{EvalContext, Named, Operation, check, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::{Moves, moved_state};
-use crate::plan::{Plan, PlanMode, Schemas, Seen};
+use crate::plan::{Plan, PlanMode, RefreshedInstance, Schemas, Seen};
 use crate::reads::Reads;
 use crate::state::State;
 use crate::vertex::Vertex;
@@ -89,6 +89,31 @@ pub(crate) struct PlanWalk {
     pub(crate) forgotten: Forgotten,
     pub(crate) plan_graph: PlanGraph,
     pub(crate) outcome: Outcome,
+    pub(crate) rehearsed: Rehearsed,
+}
+
+/// What the normal plan that precedes a destroy plan found. Terraform shows the outputs of that plan as
+/// what is destroyed.
+#[derive(Default)]
+pub(crate) struct Rehearsed {
+    /// What was read from the world, which need not be read again.
+    pub(crate) refreshed: BTreeMap<ResourceInstance, RefreshedInstance>,
+    /// Root outputs whose values are known.
+    outputs: BTreeMap<Arc<str>, Value>,
+}
+
+/// Plans as if nothing were to be destroyed. Its mistakes are nobody's concern: what is about to go need
+/// not be right any more, and what matters is found again.
+pub(crate) async fn rehearse(
+    context: EvalContext,
+    options: PlanOptions,
+    previous: Arc<State>,
+) -> Rehearsed {
+    let options = PlanOptions { mode: PlanMode::Normal, ..options };
+    let (plan, _) = plan(context, options, previous, Rehearsed::default()).await;
+    let outputs = plan.changes.outputs.into_iter().map(|(name, change)| (name, change.after));
+    let outputs = outputs.filter(|(_, value)| value.is_wholly_known()).collect();
+    Rehearsed { refreshed: plan.refreshed, outputs }
 }
 
 /// Makes a plan. Diagnostics are in the context; after errors the plan is incomplete and shows what
@@ -97,6 +122,7 @@ pub(crate) async fn plan(
     context: EvalContext,
     options: PlanOptions,
     previous: Arc<State>,
+    rehearsed: Rehearsed,
 ) -> (Plan, Diagnostics) {
     let started = context.plan_timestamp.unwrap_or_else(|| context.environment.clock.now());
     let variables =
@@ -117,6 +143,7 @@ pub(crate) async fn plan(
         forgotten,
         plan_graph,
         outcome: Outcome::default(),
+        rehearsed,
     });
     let targets = &walk_state.options.targets;
     let targeted = !targets.is_empty();
@@ -251,12 +278,13 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
     let recorded = walk.prior.outputs.iter().filter(|_| walk.options.targets.is_empty());
     for (name, old) in recorded {
         if destroying || !root.outputs.contains_key(name) {
+            let before = walk.rehearsed.outputs.get(name).unwrap_or(&old.value);
             changes.insert(
                 name.clone(),
                 OutputChange {
                     action: Action::Delete,
-                    sensitive: old.value.deep_marks().is_sensitive(),
-                    before: old.value.clone(),
+                    sensitive: before.deep_marks().is_sensitive(),
+                    before: before.clone(),
                     after: Value::null(Type::Dynamic),
                 },
             );

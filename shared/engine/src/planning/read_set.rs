@@ -430,13 +430,14 @@ fn instances<'p>(
 fn module_of(reader: &Reader) -> ModuleInstance {
     match reader {
         // An argument is evaluated in the calling module.
-        Reader::Named(module, Named::Variable(_)) => module.parent().unwrap_or_else(ModuleInstance::root),
+        Reader::Named(module, Named::Variable(_)) => {
+            module.parent().unwrap_or_else(ModuleInstance::root)
+        }
         Reader::Named(module, _) | Reader::Call(module, _) => module.clone(),
         Reader::Expansion(resource) => resource.module.clone(),
         Reader::Instance(address) => address.module.clone(),
         Reader::Provider(address) => {
-            let step =
-                |name: &Arc<str>| ModuleStep { name: name.clone(), key: InstanceKey::None };
+            let step = |name: &Arc<str>| ModuleStep { name: name.clone(), key: InstanceKey::None };
             ModuleInstance(address.module.0.iter().map(step).collect())
         }
         Reader::Import(_) => ModuleInstance::root(),

@@ -5,10 +5,11 @@ use super::resource::Declared;
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, ObjectStatus, StoredObject};
-use crate::object_codec::{decode, mark_by_schema};
+use crate::object_codec::decode;
+use crate::object_read;
 use crate::plan::PlanMode;
 use crate::provider_diagnostics::{failed_call, in_body};
-use providers::{Provider, ProviderDiagnostic, ProviderError, ReadResourceRequest, TypedSchema};
+use providers::{Provider, ProviderDiagnostic, ProviderError, TypedSchema};
 use values::address::{ProviderConfigAddress, ResourceInstance};
 
 /// An object as recorded, and as it is now (`None` where it is gone).
@@ -63,6 +64,17 @@ pub(crate) async fn refresh(
     if !walk.options.refresh || recorded.status == ObjectStatus::Incomplete {
         return Some(Refreshed { now: Some(recorded.clone()), recorded });
     }
+    if let Some(found) = walk.rehearsed.refreshed.get(address) {
+        let now = match deposed {
+            None => found.current.clone(),
+            Some(key) => found.deposed.get(key).cloned(),
+        };
+        let (hooks, object) = (&walk.context.environment, HookObject { address, deposed });
+        hooks.hook(|h| h.pre_refresh(&object, &recorded.value));
+        let after = now.as_ref().map_or_else(|| schema.null(), |object| object.value.clone());
+        hooks.hook(|h| h.post_refresh(&object, &recorded.value, &after));
+        return Some(Refreshed { recorded, now });
+    }
     read_object(walk, declared, provider, schema, address, deposed, recorded).await
 }
 
@@ -76,51 +88,22 @@ pub(crate) async fn read_object(
     deposed: Option<&DeposedKey>,
     recorded: Object,
 ) -> Option<Refreshed> {
-    let hooks = &walk.context.environment;
     let object = HookObject { address, deposed };
-    hooks.hook(|h| h.pre_refresh(&object, &recorded.value));
-    let request = ReadResourceRequest {
-        ty: address.resource.ty.clone(),
-        current: recorded.value.unmark_deep(),
-        private: recorded.private.clone(),
-        provider_meta: None,
-        identity: recorded.identity.clone(),
-        deferral_allowed: false,
-    };
-    let response = match provider.read_resource(request).await {
-        Ok(response) => response,
-        Err(e) => {
-            report_failure(walk, declared, address, &e);
+    let environment = &walk.context.environment;
+    let read = object_read::read_object(environment, provider, schema, &object, &recorded).await;
+    let block = declared.and_then(|d| d.block());
+    let (body, place) = (block.map(|b| &*b.config), block.map(|b| b.span));
+    let shown = address.to_string();
+    let now = match read {
+        Ok((now, warnings)) => {
+            walk.context.report(in_body(warnings, body, place, &shown));
+            now
+        }
+        Err(failure) => {
+            walk.context.report(failure.into_diagnostics(body, place, &shown));
             return None;
         }
     };
-    let (block, shown) = (declared.and_then(|d| d.block()), address.to_string());
-    let (answer, warnings) = match response.into_result() {
-        Ok(answer) => answer,
-        Err(errors) => {
-            let body = block.map(|b| &*b.config);
-            walk.context.report(in_body(errors, body, block.map(|b| b.span), &shown));
-            return None;
-        }
-    };
-    walk.context.report(in_body(
-        warnings,
-        block.map(|b| &*b.config),
-        block.map(|b| b.span),
-        &shown,
-    ));
-    let sensitive = recorded.value.marked_paths();
-    let sensitive = sensitive.iter().filter(|(_, marks)| marks.is_sensitive());
-    let after =
-        answer.state.mark_paths(sensitive.map(|(path, _)| (path, values::Marks::SENSITIVE)));
-    let after = mark_by_schema(schema, &after);
-    hooks.hook(|h| h.post_refresh(&object, &recorded.value, &after));
-    let now = (!after.is_null()).then(|| Object {
-        value: after,
-        private: answer.private,
-        identity: answer.identity.or_else(|| recorded.identity.clone()),
-        ..recorded.clone()
-    });
     Some(Refreshed { recorded, now })
 }
 

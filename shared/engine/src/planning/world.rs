@@ -2,7 +2,7 @@
 
 use super::graph;
 use super::refresh::{read_object, refresh};
-use super::{Forgotten, Outcome, PlanOptions, PlanWalk, data, named_value};
+use super::{Forgotten, Outcome, PlanOptions, PlanWalk, Rehearsed, data, named_value};
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::Moves;
@@ -22,8 +22,8 @@ use values::address::{
 type Found = BTreeMap<ResourceInstance, Option<RefreshedInstance>>;
 
 /// One reading of the world.
-struct Reading {
-    walk: PlanWalk,
+pub(crate) struct Reading {
+    pub(crate) walk: PlanWalk,
     /// Data sources that providers may be configured with, by their resources.
     configuring: HashMap<ConfigResource, Vec<(ResourceInstance, RefreshedInstance)>>,
     found: Mutex<Found>,
@@ -38,13 +38,36 @@ pub(crate) async fn read_world(
     plan: &Plan,
     addresses: &BTreeSet<ResourceInstance>,
 ) -> (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics) {
-    let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
-    let (plan_graph, graph) = graph::build(&context, options.mode, &[], &plan.prior);
     let providers: BTreeSet<&ProviderConfigAddress> = addresses
         .iter()
         .filter_map(|address| plan.refreshed.get(address))
         .map(|instance| &instance.provider)
         .collect();
+    let reading = with_providers(context, plan, providers).await;
+    let parallelism = reading.walk.context.environment.parallelism.max(1);
+    let left: Vec<_> =
+        addresses.iter().filter(|address| !reading.found().contains_key(*address)).collect();
+    let read = stream::iter(left).map(|address| {
+        let reading = &reading;
+        async move { (address.clone(), reading.read(plan, address).await) }
+    });
+    let found: Found = read.buffer_unordered(parallelism).collect().await;
+    let before = std::mem::take(&mut *reading.found());
+    let all = before.into_iter().chain(found);
+    let wanted = all.filter(|(address, _)| addresses.contains(address));
+    let found = wanted.filter_map(|(address, instance)| Some((address, instance?))).collect();
+    let diagnostics = reading.walk.context.take_diagnostics();
+    (found, diagnostics)
+}
+
+/// Starts and configures providers with what a plan knew: values of resources come from it.
+pub(crate) async fn with_providers(
+    context: EvalContext,
+    plan: &Plan,
+    providers: BTreeSet<&ProviderConfigAddress>,
+) -> Arc<Reading> {
+    let options = PlanOptions { mode: PlanMode::RefreshOnly, ..PlanOptions::default() };
+    let (plan_graph, graph) = graph::build(&context, options.mode, &[], &plan.prior);
     let wanted: Vec<_> =
         providers.iter().filter_map(|p| graph.id(&Vertex::Provider((*p).clone()))).collect();
     let keep = graph.reachable(wanted);
@@ -57,6 +80,7 @@ pub(crate) async fn read_world(
         forgotten: Forgotten::default(),
         plan_graph,
         outcome: Outcome::default(),
+        rehearsed: Rehearsed::default(),
     };
     // What a provider's configuration refers to is as it was planned.
     let needed: Vec<_> = plan
@@ -84,20 +108,7 @@ pub(crate) async fn read_world(
         |_| {},
     )
     .await;
-    let parallelism = reading.walk.context.environment.parallelism.max(1);
-    let left: Vec<_> =
-        addresses.iter().filter(|address| !reading.found().contains_key(*address)).collect();
-    let read = stream::iter(left).map(|address| {
-        let reading = &reading;
-        async move { (address.clone(), reading.read(plan, address).await) }
-    });
-    let found: Found = read.buffer_unordered(parallelism).collect().await;
-    let before = std::mem::take(&mut *reading.found());
-    let all = before.into_iter().chain(found);
-    let wanted = all.filter(|(address, _)| addresses.contains(address));
-    let found = wanted.filter_map(|(address, instance)| Some((address, instance?))).collect();
-    let diagnostics = reading.walk.context.take_diagnostics();
-    (found, diagnostics)
+    reading
 }
 
 impl Reading {
@@ -107,9 +118,7 @@ impl Reading {
 
     async fn visit(self: Arc<Self>, vertex: Vertex) -> Walked {
         match vertex {
-            Vertex::Provider(address) => {
-                named_values::provider(&self.walk.context, &address).await
-            }
+            Vertex::Provider(address) => named_values::provider(&self.walk.context, &address).await,
             Vertex::Resource(resource) => self.evaluate_again(&resource).await,
             vertex => super::blocking(move || named_value(&self.walk.context, &vertex)).await,
         }

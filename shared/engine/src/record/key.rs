@@ -204,6 +204,18 @@ impl EstateKeys {
     pub fn records(&self) -> String {
         format!("{}/r/", self.root)
     }
+    /// What all keys of the estate begin with.
+    pub fn all(&self) -> String {
+        format!("{}/", self.root)
+    }
+    /// The key of another estate in this one's place.
+    ///
+    /// # Errors
+    /// Where the key becomes too long.
+    pub(crate) fn relocate(&self, from: &EstateKeys, key: &Key) -> Result<Key, StoreError> {
+        let rest = key.as_str().strip_prefix(&from.root).unwrap_or_default();
+        Key::new(format!("{}{rest}", self.root))
+    }
     /// What the keys of transactions begin with.
     pub fn transactions(&self) -> String {
         format!("{}/t/", self.root)

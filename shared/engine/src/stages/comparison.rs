@@ -8,26 +8,26 @@ use crate::reads::LookedAt;
 use crate::saved_plan::SavedPlan;
 use crate::verdict::{Outcome, RejectCode, Stage, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
-use values::{Path, Value};
 use values::address::ResourceInstance;
 use values::schema::Block;
+use values::{Path, Value};
 
 /// What is compared of one instance, and what its findings are called.
-pub(super) struct Subject<'a> {
-    pub(super) stage: Stage,
-    pub(super) code: RejectCode,
-    pub(super) address: &'a ResourceInstance,
+pub(crate) struct Subject<'a> {
+    pub(crate) stage: Stage,
+    pub(crate) code: RejectCode,
+    pub(crate) address: &'a ResourceInstance,
     /// What a finding is about, in words.
-    pub(super) thing: &'static str,
+    pub(crate) thing: &'static str,
     /// What the plan looked at.
-    pub(super) looked_at: &'a LookedAt,
+    pub(crate) looked_at: &'a LookedAt,
     /// Whether all of it is compared, since the plan changes it.
-    pub(super) is_changed: bool,
+    pub(crate) is_changed: bool,
     /// Whether the plan deletes the instance's current object.
-    pub(super) is_deleted: bool,
-    pub(super) block: Option<&'a Block>,
-    pub(super) ignored: &'a [Path],
-    pub(super) waivers: &'a [Waiver],
+    pub(crate) is_deleted: bool,
+    pub(crate) block: Option<&'a Block>,
+    pub(crate) ignored: &'a [Path],
+    pub(crate) waivers: &'a [Waiver],
 }
 
 /// The schema of an instance's objects.
@@ -50,7 +50,8 @@ impl Subject<'_> {
         actual: Option<&RefreshedInstance>,
     ) -> Vec<Verdict> {
         let Some(actual) = actual else {
-            let message = format!("{} could not be read again, so nothing is known of it", self.thing);
+            let message =
+                format!("{} could not be read again, so nothing is known of it", self.thing);
             return vec![self.finding(message, None, false)];
         };
         let values = planned.is_none_or(|planned| planned.seen == Seen::InTheWorld);
@@ -73,7 +74,8 @@ impl Subject<'_> {
         verdicts
     }
 
-    fn objects(
+    /// Findings on one object. `values`: whether its attributes are compared, beside its being there.
+    pub(crate) fn objects(
         &self,
         deposed: Option<&DeposedKey>,
         planned: Option<&Object>,

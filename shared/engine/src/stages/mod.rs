@@ -21,6 +21,7 @@ pub use upstream::check_upstream;
 pub use waiver::Waiver;
 
 pub(crate) use authenticity::AuthenticityProof;
+pub(crate) use comparison::Subject;
 
 use crate::estate::EstateReading;
 use crate::record::key::EstateName;

@@ -65,7 +65,8 @@ pub fn check_resources(plan: &SavedPlan, world: World<'_>, waivers: &[Waiver]) -
         let message = format!(
             "{unseen} instances were planned without a look at the world: only whether they are there was compared"
         );
-        let remedy = format!("{PLAN_AGAIN} and without -refresh=false, for a plan that says what it saw");
+        let remedy =
+            format!("{PLAN_AGAIN} and without -refresh=false, for a plan that says what it saw");
         verdicts.push(Verdict::new(Stage::Resources, Outcome::NotChecked, message).remedy(remedy));
     }
     if !verdicts.iter().any(Verdict::is_reject) {

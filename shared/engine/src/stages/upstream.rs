@@ -13,9 +13,10 @@ pub(super) fn is_upstream(address: &ResourceInstance) -> bool {
 
 /// Whether outputs of other estates and states moved, of those that the plan looked at.
 pub fn check_upstream(plan: &SavedPlan, world: World<'_>, waivers: &[Waiver]) -> Vec<Verdict> {
-    let read = plan.read_set.iter().filter(|(address, member)| {
-        is_upstream(address) && member.looked_at.is_compared()
-    });
+    let read = plan
+        .read_set
+        .iter()
+        .filter(|(address, member)| is_upstream(address) && member.looked_at.is_compared());
     let read: Vec<_> = read.collect();
     if read.is_empty() {
         let message = "the plan uses no outputs of other estates";

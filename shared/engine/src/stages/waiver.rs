@@ -23,7 +23,8 @@ impl Waiver {
 
     /// Whether this finding is meant.
     pub(super) fn accepts(&self, address: &ResourceInstance, path: Option<&Path>) -> bool {
-        let named = || self.path.as_deref().zip(path).is_some_and(|(own, path)| own == path.to_string());
+        let named =
+            || self.path.as_deref().zip(path).is_some_and(|(own, path)| own == path.to_string());
         self.address == *address && (self.path.is_none() || named())
     }
 }

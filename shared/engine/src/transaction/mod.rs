@@ -4,6 +4,12 @@
 //! estate's list of transactions under way. [`Transaction::execute`] is the decision; what it gives writes
 //! records. [`Executing::commit`] ends it. Dropping one at any point leaves a trace that says how far it was.
 
+mod progress;
+mod settling;
+
+pub use progress::{MemberProgress, Progress, Standing};
+pub use settling::{InFlight, Settled, Settler};
+
 use crate::estate::{
     Estate, EstateError, EstateHeader, EstateReading, EstateRecorder, RecorderStart, Spill,
     Swapped, swap,
@@ -277,6 +283,11 @@ impl Executing {
     /// Where results go.
     pub fn recorder(&self) -> Arc<EstateRecorder> {
         self.recorder.clone()
+    }
+
+    /// How far every member of the write set is, as the records say.
+    pub fn progress(&self) -> Progress {
+        self.recorder.progress()
     }
 
     /// Ends: three writes, one for each move that an earlier transaction left half done, and the sweep of

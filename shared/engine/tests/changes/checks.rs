@@ -48,7 +48,7 @@ async fn what_is_unknown_while_planning_is_checked_after_apply() {
     );
     let (_, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
     assert_eq!(warnings(&diagnostics), ["Check block assertion failed"]);
-    assert!(applied.complete);
+    assert_eq!(applied.ending, engine::Ending::Done);
     let failed = applied.checks.values().find(|r| r.status == CheckStatus::Fail).unwrap();
     assert_eq!(failed.problems, ["it is 5"]);
     assert!(estate.plan(TEXT).await.changes.is_empty());

@@ -4,12 +4,11 @@
 use async_trait::async_trait;
 use engine::changes::Action;
 use engine::clock::Clock;
-use engine::object::DeposedKey;
 use engine::plan::{Plan, PlanMode};
 use engine::random::Random;
-use engine::recorder::{RecordError, Recorder};
+use engine::recorder::{RecordError, Recorder, Step};
 use engine::state::{InstanceState, OutputState, State};
-use engine::{Applied, Context, Environment, PlanOptions, Stop, Variables};
+use engine::{Applied, ApplyOptions, Context, Environment, PlanOptions, Stop, Variables};
 use language::diagnostics::Diagnostics;
 use language::files::{FileSystem, Memory};
 use language::module::{Configuration, LoadOptions, load};
@@ -29,6 +28,9 @@ pub(crate) struct Fixed;
 impl Clock for Fixed {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::from_second(1_700_000_000).unwrap()
+    }
+    fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::ZERO
     }
 }
 
@@ -73,19 +75,12 @@ impl Remembered {
 
 #[async_trait]
 impl Recorder for Remembered {
-    async fn begin(
-        &self,
-        _: &ResourceInstance,
-        _: Option<&DeposedKey>,
-        _: Action,
-    ) -> Result<(), RecordError> {
-        Ok(())
-    }
     async fn write_moved(
         &self,
         from: &ResourceInstance,
         address: &ResourceInstance,
         state: &InstanceState,
+        _: Step,
     ) -> Result<(), RecordError> {
         self.put(from, &InstanceState::default());
         self.put(address, state);
@@ -95,6 +90,7 @@ impl Recorder for Remembered {
         &self,
         address: &ResourceInstance,
         state: &InstanceState,
+        _: Step,
     ) -> Result<(), RecordError> {
         self.put(address, state);
         Ok(())
@@ -209,8 +205,14 @@ impl TestEstate {
         let (configuration, plan, diagnostics) = self.plan_in(files, variables, mode).await;
         assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
         let context = self.context(memory(files));
-        let (applied, found) =
-            context.apply(&configuration, Arc::new(plan.clone()), self.records.clone()).await;
+        let (applied, found) = context
+            .apply(
+                &configuration,
+                Arc::new(plan.clone()),
+                self.records.clone(),
+                ApplyOptions::default(),
+            )
+            .await;
         (plan, applied, found)
     }
 
@@ -224,8 +226,9 @@ impl TestEstate {
         let (configuration, plan, diagnostics) = self.plan_with(files, variables, options).await;
         assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
         let context = self.context(memory(files));
-        let (applied, found) =
-            context.apply(&configuration, Arc::new(plan), self.records.clone()).await;
+        let (applied, found) = context
+            .apply(&configuration, Arc::new(plan), self.records.clone(), ApplyOptions::default())
+            .await;
         assert!(!found.has_errors(), "{found:#?}");
         applied
     }

@@ -3,7 +3,7 @@
 use crate::harness::{TestEstate, actions};
 use engine::object::{ObjectStatus, StoredObject};
 use engine::plan::{Plan, PlanMode};
-use engine::recorder::Recorder;
+use engine::recorder::{Recorder, Step};
 use engine::state::InstanceState;
 use std::sync::Arc;
 
@@ -312,7 +312,11 @@ async fn an_object_of_another_type_is_converted_by_its_new_provider() {
         status: ObjectStatus::Ready,
     };
     let recorded = InstanceState { current: Some(object), ..InstanceState::default() };
-    estate.records.write(&"null_resource.old".parse().unwrap(), &recorded).await.unwrap();
+    estate
+        .records
+        .write(&"null_resource.old".parse().unwrap(), &recorded, Step::Done)
+        .await
+        .unwrap();
     let text = r#"
         resource "terraform_data" "new" { triggers_replace = { k = "v" } }
         moved {

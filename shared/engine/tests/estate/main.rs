@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 mod body;
+mod copying;
 mod existing_state;
 mod key;
 mod reading;

@@ -1,7 +1,7 @@
 use crate::support::{DAY, NOW, address, clock, estate, estate_with, executing, instance};
 use engine::estate::EstateError;
 use engine::record::body::{BodyError, RecordKind};
-use engine::recorder::Recorder;
+use engine::recorder::{Recorder, Step};
 use engine::state::InstanceState;
 use records::{CountingStore, Key, MemoryStore, Method, RecordStore};
 use std::collections::BTreeMap;
@@ -31,8 +31,11 @@ async fn what_is_written_is_read_in_two_requests() {
     let estate = estate(store.clone());
     let run = executing(&estate, "p1").await;
     let long = address(&format!("test_thing.{}", "x".repeat(300)));
-    run.recorder().write(&address("test_thing.a[\"K\"]"), &instance("i-1")).await.unwrap();
-    run.recorder().write(&long, &instance("i-2")).await.unwrap();
+    run.recorder()
+        .write(&address("test_thing.a[\"K\"]"), &instance("i-1"), Step::Done)
+        .await
+        .unwrap();
+    run.recorder().write(&long, &instance("i-2"), Step::Done).await.unwrap();
     let secret = Value::string("s").sensitive();
     let outputs = BTreeMap::from([("o".into(), secret.clone())]);
     run.recorder().write_outputs(&outputs).await.unwrap();
@@ -57,8 +60,8 @@ async fn tombstones_count_as_absent_and_are_swept_by_a_later_transaction() {
     let estate = estate_with(store.clone(), clock.clone(), 1);
     let a = address("test_thing.a");
     let run = executing(&estate, "p1").await;
-    run.recorder().write(&a, &instance("i-1")).await.unwrap();
-    run.recorder().write(&a, &InstanceState::default()).await.unwrap();
+    run.recorder().write(&a, &instance("i-1"), Step::Done).await.unwrap();
+    run.recorder().write(&a, &InstanceState::default(), Step::Done).await.unwrap();
     run.commit(DAY).await.unwrap();
     let reading = estate.read().await.unwrap();
     assert!(reading.state.instances.is_empty());
@@ -79,10 +82,10 @@ async fn a_move_that_died_half_way_shows_the_object_once() {
     let estate = estate(store.clone());
     let (a, b) = (address("test_thing.a"), address("test_thing.b"));
     let run = executing(&estate, "p1").await;
-    run.recorder().write(&a, &instance("i-1")).await.unwrap();
+    run.recorder().write(&a, &instance("i-1"), Step::Done).await.unwrap();
     let key = estate.keys().instance(&a).unwrap();
     let source = store.get(&key).await.unwrap().unwrap();
-    run.recorder().write_moved(&a, &b, &instance("i-1")).await.unwrap();
+    run.recorder().write_moved(&a, &b, &instance("i-1"), Step::Done).await.unwrap();
     // As if the second write had never happened.
     let tombstone = store.get(&key).await.unwrap().unwrap();
     store.put_if_version(&key, source.body, &tombstone.version).await.unwrap();
@@ -91,7 +94,7 @@ async fn a_move_that_died_half_way_shows_the_object_once() {
     assert!(reading.version_and_revision(&a).1.0.is_empty());
     // The target is deleted, and the process dies again: the source does not come back.
     let next = executing(&estate, "p2").await;
-    next.recorder().write(&b, &InstanceState::default()).await.unwrap();
+    next.recorder().write(&b, &InstanceState::default(), Step::Done).await.unwrap();
     assert!(estate.read().await.unwrap().state.instances.is_empty());
     next.commit(DAY).await.unwrap();
     let reading = estate.read().await.unwrap();
@@ -104,7 +107,7 @@ async fn a_record_that_cannot_be_read_stops_the_reading() {
     let store = Arc::new(MemoryStore::new());
     let estate = estate(store.clone());
     let run = executing(&estate, "p1").await;
-    run.recorder().write(&address("test_thing.a"), &instance("i-1")).await.unwrap();
+    run.recorder().write(&address("test_thing.a"), &instance("i-1"), Step::Done).await.unwrap();
     let key = estate.keys().instance(&address("test_thing.a")).unwrap();
     let body = store.get(&key).await.unwrap().unwrap().body;
 

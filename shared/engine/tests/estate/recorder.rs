@@ -1,11 +1,10 @@
 use crate::support::{
     DAY, address, clock, estate, estate_with, executing, executing_from, instance, object, request,
 };
-use engine::changes::Action;
 use engine::estate::Spill;
 use engine::object::{DeposedKey, ObjectStatus};
-use engine::record::body::{JournalBody, JournalOutcome, decode};
-use engine::recorder::Recorder;
+use engine::record::body::{ClaimedAction, ClaimedObject, JournalBody, JournalOutcome, decode};
+use engine::recorder::{Call, Recorder, Step};
 use engine::state::InstanceState;
 use engine::transaction::Transaction;
 use records::testing::{Answer, ObservedStore};
@@ -15,6 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use values::Value;
 
+fn create() -> Call {
+    Call::new(ClaimedObject::Current, ClaimedAction::Create)
+}
+
 #[tokio::test]
 async fn an_apply_of_k_changes_costs_k_plus_outputs_plus_ten_writes_at_most() {
     let store = Arc::new(CountingStore::new(MemoryStore::new()));
@@ -22,8 +25,8 @@ async fn an_apply_of_k_changes_costs_k_plus_outputs_plus_ten_writes_at_most() {
     let run = executing(&estate, "p1").await;
     for k in 0..20 {
         let a = address(&format!("test_thing.a[{k}]"));
-        run.recorder().begin(&a, None, Action::Create).await.unwrap();
-        run.recorder().write(&a, &instance("i")).await.unwrap();
+        run.recorder().begin(&a, &create()).await.unwrap();
+        run.recorder().write(&a, &instance("i"), Step::Done).await.unwrap();
     }
     let outputs: BTreeMap<Arc<str>, Value> =
         (0..3_i64).map(|n| (format!("o{n}").into(), Value::number(n))).collect();
@@ -34,7 +37,7 @@ async fn an_apply_of_k_changes_costs_k_plus_outputs_plus_ten_writes_at_most() {
     // Nothing changed: nothing but the transaction itself is written.
     store.reset();
     let run = executing(&estate, "p2").await;
-    run.recorder().write(&address("test_thing.a[0]"), &instance("i")).await.unwrap();
+    run.recorder().write(&address("test_thing.a[0]"), &instance("i"), Step::Done).await.unwrap();
     run.recorder().write_outputs(&outputs).await.unwrap();
     run.commit(DAY).await.unwrap();
     assert!(store.counts().writes() <= 10, "{}", store.counts());
@@ -47,7 +50,7 @@ async fn the_revision_changes_with_the_objects_and_stays_with_a_refresh() {
     let run = executing(&estate, "p1").await;
     let recorder = run.recorder();
     let revision = async || estate.read().await.unwrap().version_and_revision(&a);
-    recorder.write(&a, &instance("i-1")).await.unwrap();
+    recorder.write(&a, &instance("i-1"), Step::Done).await.unwrap();
     let first = revision().await;
     recorder.refresh(&a, &instance("i-1, grown")).await.unwrap();
     let refreshed = revision().await;
@@ -55,10 +58,10 @@ async fn the_revision_changes_with_the_objects_and_stays_with_a_refresh() {
     assert_eq!(first.1, refreshed.1);
     let mut deposed = instance("i-2");
     deposed.deposed.insert(DeposedKey::new([1, 2, 3, 4]), object("i-1"));
-    recorder.write(&a, &deposed).await.unwrap();
+    recorder.write(&a, &deposed, Step::Done).await.unwrap();
     let second = revision().await;
     assert_ne!(first.1, second.1);
-    recorder.write(&a, &deposed).await.unwrap();
+    recorder.write(&a, &deposed, Step::Done).await.unwrap();
     assert_eq!(revision().await, second);
     assert_eq!(recorder.version(&a), second.0);
 }
@@ -88,15 +91,15 @@ async fn a_result_whose_record_was_lost_is_kept_beside_it() {
     let reading = ours.read().await.unwrap();
     let run = executing_from(&ours, "p1", reading).await;
     let other = executing(&theirs, "p2").await;
-    other.recorder().write(&a, &instance("theirs")).await.unwrap();
+    other.recorder().write(&a, &instance("theirs"), Step::Done).await.unwrap();
 
     let recorder = run.recorder();
-    recorder.begin(&a, None, Action::Create).await.unwrap();
-    let error = recorder.write(&a, &instance("ours")).await.unwrap_err();
+    recorder.begin(&a, &create()).await.unwrap();
+    let error = recorder.write(&a, &instance("ours"), Step::Done).await.unwrap_err();
     assert!(error.detail.contains("run-p2 of ada"), "{}", error.detail);
     assert!(error.detail.contains("plumb adopt test_thing.a"), "{}", error.detail);
     // A later result of the same run goes to the same place.
-    recorder.write(&a, &instance("ours, later")).await.unwrap_err();
+    recorder.write(&a, &instance("ours, later"), Step::Done).await.unwrap_err();
     // A refresh has nothing to add, and disturbs nothing.
     recorder.refresh(&a, &instance("ours, refreshed")).await.unwrap();
 
@@ -121,9 +124,14 @@ async fn a_refresh_gives_way_to_whoever_wrote_meanwhile() {
     let (ours, theirs) =
         (estate_with(store.clone(), clock(), 1), estate_with(store.clone(), clock(), 2));
     let a = address("test_thing.a");
-    executing(&ours, "p0").await.recorder().write(&a, &instance("old")).await.unwrap();
+    executing(&ours, "p0").await.recorder().write(&a, &instance("old"), Step::Done).await.unwrap();
     let run = executing(&ours, "p1").await;
-    executing(&theirs, "p2").await.recorder().write(&a, &instance("theirs")).await.unwrap();
+    executing(&theirs, "p2")
+        .await
+        .recorder()
+        .write(&a, &instance("theirs"), Step::Done)
+        .await
+        .unwrap();
     run.recorder().refresh(&a, &instance("old, refreshed")).await.unwrap();
     let reading = ours.read().await.unwrap();
     assert!(reading.state.instances[&a].same_objects(&instance("theirs")));
@@ -135,7 +143,7 @@ async fn answers_that_were_lost_are_read_back() {
     let store = ObservedStore::new(MemoryStore::new(), |_: &records::testing::Write| Answer::Lose);
     let estate = estate(Arc::new(store));
     let run = executing(&estate, "p1").await;
-    run.recorder().write(&address("test_thing.a"), &instance("i-1")).await.unwrap();
+    run.recorder().write(&address("test_thing.a"), &instance("i-1"), Step::Done).await.unwrap();
     let outputs = BTreeMap::from([("o".into(), Value::number(1_i64))]);
     run.recorder().write_outputs(&outputs).await.unwrap();
     run.recorder().write_outputs(&BTreeMap::new()).await.unwrap();
@@ -154,7 +162,7 @@ async fn what_is_too_large_for_the_store_is_kept_in_part() {
     let mut large = instance("i-1");
     large.current.as_mut().unwrap().attributes =
         serde_json::json!({ "text": "x".repeat(4000) }).to_string().into();
-    let error = run.recorder().write(&a, &large).await.unwrap_err();
+    let error = run.recorder().write(&a, &large, Step::Done).await.unwrap_err();
     assert!(error.summary.contains("recorded in part"), "{}", error.summary);
     let reading = estate.read().await.unwrap();
     let kept = reading.state.instances[&a].current.clone().unwrap();
@@ -249,7 +257,7 @@ async fn a_store_that_stays_away_spills_to_a_file() {
     let run = begun.execute(reading, Some(kept.clone())).await.unwrap();
     store.away.store(true, Ordering::Relaxed);
     let a = address("test_thing.a");
-    let error = run.recorder().write(&a, &instance("i-1")).await.unwrap_err();
+    let error = run.recorder().write(&a, &instance("i-1"), Step::Done).await.unwrap_err();
     assert!(error.detail.contains("/tmp/kept.json"), "{}", error.detail);
     {
         let kept = kept.0.lock().unwrap();
@@ -258,8 +266,8 @@ async fn a_store_that_stays_away_spills_to_a_file() {
     }
     // It comes back: the next result is recorded in its place.
     store.away.store(false, Ordering::Relaxed);
-    run.recorder().write(&a, &InstanceState::default()).await.unwrap();
-    run.recorder().write(&a, &instance("i-2")).await.unwrap();
+    run.recorder().write(&a, &InstanceState::default(), Step::Done).await.unwrap();
+    run.recorder().write(&a, &instance("i-2"), Step::Done).await.unwrap();
     assert_eq!(estate.read().await.unwrap().state.instances.len(), 1);
 }
 

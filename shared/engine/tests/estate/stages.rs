@@ -6,7 +6,7 @@ use engine::identifiers::RunId;
 use engine::object::DeposedKey;
 use engine::plan::RefreshedInstance;
 use engine::record::body::{Phase, TransactionBody};
-use engine::recorder::Recorder;
+use engine::recorder::{Recorder, Step};
 use engine::saved_plan::{
     ENGINE_VERSION, HmacKey, LockedProvider, SavedPlan, SetMember, UnverifiedPlan,
 };
@@ -132,7 +132,7 @@ async fn planned() -> (Arc<CountingStore<MemoryStore>>, Estate, SavedPlan) {
     let estate = estate(store.clone());
     let run = executing(&estate, "p0").await;
     for name in ["test_thing.a", "test_thing.b"] {
-        run.recorder().write(&address(name), &instance("i")).await.unwrap();
+        run.recorder().write(&address(name), &instance("i"), Step::Done).await.unwrap();
     }
     run.commit(DAY).await.unwrap();
     let reading = estate.read().await.unwrap();
@@ -183,7 +183,7 @@ async fn a_serial_that_moved_warns_with_the_runs_in_between() {
     assert_eq!(one(check_serial(&saved, &now)).outcome, Outcome::Pass);
     begun.put_off().await.unwrap();
     let run = executing(&estate, "p7").await;
-    run.recorder().write(&address("test_thing.c"), &instance("i")).await.unwrap();
+    run.recorder().write(&address("test_thing.c"), &instance("i"), Step::Done).await.unwrap();
     let verdict = one(check_serial(&saved, &estate.read().await.unwrap()));
     assert_eq!(verdict.outcome, Outcome::Warn);
     assert!(verdict.message.contains("run-p7 of ada"), "{verdict}");
@@ -196,14 +196,17 @@ async fn records_that_moved_are_named_with_run_and_principal() {
     assert_eq!(one(records().await).outcome, Outcome::Pass);
     let run = executing(&estate, "p9").await;
     // Another part of the estate, and a refresh, are no conflict.
-    run.recorder().write(&address("test_thing.c"), &instance("i")).await.unwrap();
+    run.recorder().write(&address("test_thing.c"), &instance("i"), Step::Done).await.unwrap();
     run.recorder().refresh(&address("test_thing.a"), &instance("grown")).await.unwrap();
     assert_eq!(one(records().await).outcome, Outcome::Pass);
-    run.recorder().write(&address("test_thing.b"), &instance("i-2")).await.unwrap();
+    run.recorder().write(&address("test_thing.b"), &instance("i-2"), Step::Done).await.unwrap();
     let verdict = one(records().await);
     rejects(&verdict, RejectCode::Stale, "run-p9 of ada wrote it");
     assert_eq!(verdict.address.as_deref(), Some("test_thing.b"));
-    run.recorder().write(&address("test_thing.b"), &InstanceState::default()).await.unwrap();
+    run.recorder()
+        .write(&address("test_thing.b"), &InstanceState::default(), Step::Done)
+        .await
+        .unwrap();
     rejects(&one(records().await), RejectCode::Stale, "does no more");
 }
 
@@ -214,7 +217,7 @@ async fn records_that_appeared_or_were_removed_are_stale() {
     let reading = estate.read().await.unwrap();
     assert_eq!(one(check_records(&saved, &reading)).outcome, Outcome::Pass);
     let run = executing(&estate, "p9").await;
-    run.recorder().write(&address("test_thing.new"), &instance("i")).await.unwrap();
+    run.recorder().write(&address("test_thing.new"), &instance("i"), Step::Done).await.unwrap();
     let reading = estate.read().await.unwrap();
     rejects(&one(check_records(&saved, &reading)), RejectCode::Stale, "and does now");
     let verdicts = check_records(&saved, &EstateReading::default());
@@ -269,7 +272,7 @@ async fn a_new_dependent_of_what_is_deleted_rejects() {
     let reading = estate.read().await.unwrap();
     assert_eq!(one(check_records(&saved, &reading)).outcome, Outcome::Pass, "known dependents");
     let run = executing(&estate, "p9").await;
-    run.recorder().write(&address("test_thing.late"), &instance("i")).await.unwrap();
+    run.recorder().write(&address("test_thing.late"), &instance("i"), Step::Done).await.unwrap();
     let verdict = one(check_records(&saved, &estate.read().await.unwrap()));
     rejects(&verdict, RejectCode::Stale, "depends on module.a.test_thing.base");
     assert_eq!(verdict.address.as_deref(), Some("test_thing.late"));
@@ -286,9 +289,12 @@ async fn the_snapshot_costs_one_request_where_nothing_moved() {
     let run = executing(&estate, "p9").await;
     let verdict = one(check_snapshot(&estate, &before).await);
     assert_eq!(verdict.outcome, Outcome::Pass, "under way, and nothing changed: {verdict}");
-    run.recorder().write(&address("test_thing.a"), &instance("i-2")).await.unwrap();
-    run.recorder().write(&address("test_thing.b"), &InstanceState::default()).await.unwrap();
-    run.recorder().write(&address("test_thing.c"), &instance("i")).await.unwrap();
+    run.recorder().write(&address("test_thing.a"), &instance("i-2"), Step::Done).await.unwrap();
+    run.recorder()
+        .write(&address("test_thing.b"), &InstanceState::default(), Step::Done)
+        .await
+        .unwrap();
+    run.recorder().write(&address("test_thing.c"), &instance("i"), Step::Done).await.unwrap();
     let verdicts = check_snapshot(&estate, &before).await;
     let named: Vec<_> = verdicts.iter().filter_map(|v| v.address.as_deref()).collect();
     assert_eq!(named, ["test_thing.a", "test_thing.b", "test_thing.c"]);

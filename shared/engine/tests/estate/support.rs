@@ -22,6 +22,9 @@ impl Clock for TestClock {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::from_second(self.0.load(Ordering::Relaxed)).unwrap()
     }
+    fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.0.load(Ordering::Relaxed).unsigned_abs())
+    }
 }
 
 /// Never the same bytes twice in a test.

@@ -7,7 +7,7 @@ use engine::existing_state::NewEstate;
 use engine::identifiers::{Principal, RunId};
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
+use engine::saved_plan::HmacKey;
 use engine::verdict::{Stage, Verdict};
 use engine::{Environment, PlanOptions, Stop, Variables};
 use jiff::Timestamp;
@@ -33,6 +33,9 @@ struct SetClock(AtomicI64);
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_second(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+    fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.0.load(Ordering::SeqCst).unsigned_abs())
     }
 }
 
@@ -85,7 +88,13 @@ fn scene(configuration: &str) -> Scene {
         parallelism: 10,
         workspace: "default".into(),
     };
-    let workplace = Workplace { estate, environment, stop: Stop::new(), locked: BTreeMap::new() };
+    let workplace = Workplace {
+        estate,
+        contract: None,
+        environment,
+        stop: Stop::new(),
+        locked: BTreeMap::new(),
+    };
     Scene { workplace, store, clock, files, key: HmacKey::new([7; 32]) }
 }
 
@@ -98,7 +107,7 @@ impl Scene {
             variables: Variables::new(),
             options: PlanOptions::default(),
             new_estate: NewEstate::NotDeclared,
-            expiry: DEFAULT_EXPIRY,
+            expiry: engine::saved_plan::DEFAULT_EXPIRY,
         };
         runs::plan::plan(&self.workplace, request).await.unwrap()
     }
@@ -191,7 +200,7 @@ async fn a_plan_in_memory_is_applied_without_having_been_written_down() {
     let scene = scene(CONFIGURATION);
     let plan = Box::new(scene.plan().await.saved);
     let outcome = scene.apply(PlanToApply::InMemory { plan, paused: false }, "run").await.unwrap();
-    assert!(outcome.applied.unwrap().complete);
+    assert_eq!(outcome.applied.unwrap().ending, engine::Ending::Done);
     assert_eq!(scene.keys("default/j/").await, 1);
 }
 
@@ -204,7 +213,7 @@ async fn state_elsewhere_is_refused_before_anything_is_written() {
         variables: Variables::new(),
         options: PlanOptions::default(),
         new_estate: NewEstate::NotDeclared,
-        expiry: DEFAULT_EXPIRY,
+        expiry: engine::saved_plan::DEFAULT_EXPIRY,
     };
     let refused = runs::plan::plan(&scene.workplace, request).await;
     assert!(matches!(refused, Err(RunError::ExistingState(_))));

@@ -4,3 +4,4 @@
 
 mod handlers;
 mod key_file;
+mod project;

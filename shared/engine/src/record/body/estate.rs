@@ -1,6 +1,7 @@
 use super::{Body, UnknownFields};
 use crate::identifiers::{PlanId, WriteId};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// An estate as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,9 +17,31 @@ pub struct EstateBody {
     /// Transactions that have begun and not ended.
     #[serde(default)]
     pub under_way: Vec<PlanId>,
+    /// Why nothing may be planned or changed here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<Seal>,
     /// Fields of newer versions.
     #[serde(flatten)]
     pub unknown: UnknownFields,
+}
+
+/// Why an estate is closed: it is in another store, or on its way from there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seal {
+    /// It has gone to this store.
+    MovedTo(String),
+    /// It is being copied from this store.
+    ArrivingFrom(String),
+}
+
+impl fmt::Display for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seal::MovedTo(place) => write!(f, "its records were moved to {place}"),
+            Seal::ArrivingFrom(place) => write!(f, "its records are being copied from {place}"),
+        }
+    }
 }
 
 impl Body for EstateBody {

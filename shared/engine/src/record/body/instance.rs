@@ -1,5 +1,7 @@
 use super::{Body, ObjectBody, UnknownFields, WrittenBy};
+use crate::changes::Action;
 use crate::identifiers::{PlanId, WriteId};
+use crate::object::DeposedKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -87,6 +89,15 @@ pub struct Claim {
     /// When it began, seconds since the epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<i64>,
+    /// The deposed key under which a replacement that creates first has put what it replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub put_aside: Option<String>,
+    /// Whether anything was done under this claim: recorded state is no more what the plan saw.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begun: bool,
+    /// Whether something failed, so that dependents are skipped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 /// Which object of an instance is claimed.
@@ -97,6 +108,12 @@ pub enum ClaimedObject {
     Current,
     /// The deposed one with this key.
     Deposed(String),
+}
+
+impl From<Option<&DeposedKey>> for ClaimedObject {
+    fn from(deposed: Option<&DeposedKey>) -> ClaimedObject {
+        deposed.map_or(ClaimedObject::Current, |key| ClaimedObject::Deposed(key.to_string()))
+    }
 }
 
 /// What a claim is for.
@@ -117,6 +134,43 @@ pub enum ClaimedAction {
     Forget,
     /// Record at another address.
     Move,
+    /// Record what exists already.
+    Import,
+    /// Read (a data source).
+    Read,
+}
+
+impl ClaimedAction {
+    /// Words as in the `actions` array of Terraform's plan JSON, and ours where it has none.
+    pub fn as_json(self) -> &'static [&'static str] {
+        match self {
+            ClaimedAction::Create => &["create"],
+            ClaimedAction::Update => &["update"],
+            ClaimedAction::DeleteThenCreate => &["delete", "create"],
+            ClaimedAction::CreateThenDelete => &["create", "delete"],
+            ClaimedAction::Delete => &["delete"],
+            ClaimedAction::Forget => &["forget"],
+            ClaimedAction::Move => &["move"],
+            ClaimedAction::Import => &["import"],
+            ClaimedAction::Read => &["read"],
+        }
+    }
+}
+
+impl From<Action> for ClaimedAction {
+    /// An instance without an action is claimed since its record moves.
+    fn from(action: Action) -> ClaimedAction {
+        match action {
+            Action::NoOp => ClaimedAction::Move,
+            Action::Create => ClaimedAction::Create,
+            Action::Read => ClaimedAction::Read,
+            Action::Update => ClaimedAction::Update,
+            Action::DeleteThenCreate => ClaimedAction::DeleteThenCreate,
+            Action::CreateThenDelete => ClaimedAction::CreateThenDelete,
+            Action::Delete => ClaimedAction::Delete,
+            Action::Forget => ClaimedAction::Forget,
+        }
+    }
 }
 
 /// How far a claim is.

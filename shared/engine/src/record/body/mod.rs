@@ -11,7 +11,7 @@ mod output;
 mod path;
 mod transaction;
 
-pub use estate::EstateBody;
+pub use estate::{EstateBody, Seal};
 pub use instance::{
     Claim, ClaimState, ClaimedAction, ClaimedObject, Doubt, InstanceBody, MovedFrom, RecordKind,
 };

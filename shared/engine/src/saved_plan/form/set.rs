@@ -1,5 +1,5 @@
-use super::value::{PathForm, ValueForm};
 use super::instance;
+use super::value::{PathForm, ValueForm};
 use crate::reads::{LookedAt, ReadPath};
 use crate::saved_plan::{SavedPlanError, SetMember};
 use crate::state::Revision;
@@ -69,7 +69,10 @@ impl LookedAtForm {
         let read = |read: &ReadPath| {
             let place = || format!("{address}{}", read.path);
             let planned = read.planned.as_ref().map(|value| ValueForm::from_value(value, place));
-            Ok::<_, SavedPlanError>(ReadForm { path: PathForm::from_path(&read.path)?, planned: planned.transpose()? })
+            Ok::<_, SavedPlanError>(ReadForm {
+                path: PathForm::from_path(&read.path)?,
+                planned: planned.transpose()?,
+            })
         };
         Ok(match looked_at {
             LookedAt::Whole => LookedAtForm::Whole,

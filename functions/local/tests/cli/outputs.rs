@@ -1,0 +1,98 @@
+//! Outputs, where Terraform's ways are not what one would guess.
+
+use crate::scene::Scene;
+
+#[test]
+fn a_destroy_plan_shows_outputs_as_a_normal_plan_would_leave_them() {
+    let scene = Scene::new(&[(
+        "main.tf",
+        r#"
+variable "n" {
+  default = 2
+}
+resource "terraform_data" "a" {
+  count = var.n
+  input = "i${count.index}"
+}
+output "all" {
+  value = terraform_data.a[*].output
+}
+"#,
+    )]);
+    scene.succeed(&["apply", "-auto-approve", "-var=n=3"]);
+    scene.succeed(&["plan", "-destroy", "-out=plan.bin"]);
+    let shown = scene.succeed(&["show", "-json", "plan.bin"]).json();
+    assert_eq!(shown["output_changes"]["all"]["before"], serde_json::json!(["i0", "i1"]));
+    assert_eq!(shown["resource_changes"].as_array().unwrap().len(), 3);
+    scene.succeed(&["apply", "plan.bin"]);
+    assert_eq!(scene.succeed(&["state", "list"]).stdout, "");
+}
+
+#[test]
+fn what_is_about_to_go_may_be_wrong() {
+    let scene = Scene::new(&[(
+        "main.tf",
+        r#"
+variable "wrong" {
+  default = false
+}
+resource "terraform_data" "a" {
+  input = "kept"
+  lifecycle {
+    precondition {
+      condition     = !var.wrong
+      error_message = "It is wrong."
+    }
+  }
+}
+output "a" {
+  value = terraform_data.a.output
+}
+"#,
+    )]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    let planned = scene.succeed(&["plan", "-destroy", "-var=wrong=true"]);
+    assert!(planned.stdout.contains("0 to add, 0 to change, 1 to destroy"), "{}", planned.stdout);
+    assert!(!planned.stderr.contains("It is wrong"), "{}", planned.stderr);
+}
+
+#[test]
+fn a_modules_sensitive_output_is_hidden_in_the_root_module_alone() {
+    let scene = Scene::new(&[
+        (
+            "main.tf",
+            r#"
+module "m" {
+  source = "./child"
+  secret = "s3cret"
+}
+output "declared" {
+  value = issensitive(module.m.declared)
+}
+output "inherited" {
+  value = issensitive(module.m.inherited)
+}
+"#,
+        ),
+        (
+            "child/main.tf",
+            r#"
+variable "secret" {
+  sensitive = true
+}
+output "declared" {
+  value     = "plain"
+  sensitive = true
+}
+output "inherited" {
+  value     = var.secret
+  sensitive = true
+}
+"#,
+        ),
+    ]);
+    scene.succeed(&["init"]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    assert_eq!(scene.succeed(&["output", "-json", "declared"]).json(), false);
+    assert_eq!(scene.succeed(&["output", "-json", "inherited"]).json(), true);
+}

@@ -1,0 +1,282 @@
+//! Copying an estate to another store: sealed at both ends while it is on its way, verified before the copy is
+//! opened, and gone on with from wherever it stopped.
+
+use super::{Estate, EstateError, EstateHeader, Swapped, swap};
+use crate::identifiers::{PlanId, WriteId};
+use crate::record::body::{Seal, encode};
+use futures::stream::{self, StreamExt, TryStreamExt};
+use records::{Key, Record, StoreError, Version};
+use std::collections::BTreeMap;
+
+/// How many records are copied at once.
+const PARALLELISM: usize = 16;
+
+/// An estate cannot be copied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CopyError {
+    /// There is nothing to copy.
+    #[error(
+        "there is no estate {estate} in {place}; check the place that the records should be copied from"
+    )]
+    NoSource {
+        /// The estate.
+        estate: String,
+        /// Its store.
+        place: String,
+    },
+    /// It was moved to a third place.
+    #[error("the records in {place} were moved already, and not to here: {seal}")]
+    MovedElsewhere {
+        /// The store.
+        place: String,
+        /// Where they are.
+        seal: Seal,
+    },
+    /// Somebody is changing it.
+    #[error(
+        "the plan {plan} is being applied to the estate in {place}, and its results would be missing in the copy; \
+         wait until it ends, or run `plumb plan` there, which settles what a killed apply left behind"
+    )]
+    UnderWay {
+        /// The plan.
+        plan: PlanId,
+        /// The store.
+        place: String,
+    },
+    /// The target is in use.
+    #[error(
+        "{place} holds an estate {estate} already, which is not this one; choose another name or place. Nothing \
+         was changed there"
+    )]
+    Occupied {
+        /// The estate.
+        estate: String,
+        /// The store.
+        place: String,
+    },
+    /// A record at the target is not what it should be.
+    #[error(
+        "the copy of {key} in {place} is not what was copied: {problem}. The copy stays sealed and the \
+         records in {source_place} are intact; find out who else writes to {place}, empty it, and run the same command again"
+    )]
+    Different {
+        /// The record, at the target.
+        key: Key,
+        /// The target.
+        place: String,
+        /// Where it was copied from.
+        source_place: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// It is finished, and cannot be given up any more.
+    #[error(
+        "the copy in {place} was finished and may have been changed since: it is not given up. To move the records \
+         back, name {source_place} in plumb.toml and copy them from {place}"
+    )]
+    Finished {
+        /// The target.
+        place: String,
+        /// Where it was copied from.
+        source_place: String,
+    },
+    /// A store failed.
+    #[error(transparent)]
+    Estate(#[from] EstateError),
+}
+
+impl From<StoreError> for CopyError {
+    fn from(error: StoreError) -> CopyError {
+        CopyError::Estate(error.into())
+    }
+}
+
+impl Estate {
+    /// Copies every record of this estate to `target`, byte for byte, so that revisions stay. This one is sealed
+    /// for good first; the target's own record is written sealed before all others and opened when all
+    /// were read back and found to be the same. Killed anywhere, the same call goes on. How many records there
+    /// are, the estate's own aside; nothing where the copy was finished before.
+    ///
+    /// # Errors
+    /// Where either end is in use, or a store fails. Records here are never changed but for the seal.
+    pub async fn copy_to(&self, target: &Estate) -> Result<Option<usize>, CopyError> {
+        let source = self.sealed_for(target).await?;
+        let Some(arriving) = self.target_of(target, &source).await? else {
+            return Ok(None);
+        };
+        let estate_key = self.keys.estate()?;
+        let mut bodies: BTreeMap<Key, Record> =
+            self.store.get_all(&self.keys.all()).await?.into_iter().collect();
+        bodies.remove(&estate_key);
+        stream::iter(&bodies)
+            .map(|(key, record)| self.copy_one(target, key, record))
+            .buffer_unordered(PARALLELISM)
+            .try_collect::<()>()
+            .await?;
+        self.verify(target, &bodies).await?;
+        target.set_seal(arriving, None).await?;
+        Ok(Some(bodies.len()))
+    }
+
+    /// Gives a copy up that was never finished: removes it, and opens this estate again.
+    ///
+    /// # Errors
+    /// Where the copy was finished, or a store fails.
+    pub async fn abandon_copy_to(&self, target: &Estate) -> Result<(), CopyError> {
+        let Some(source) = self.read_header_of_sealed().await? else {
+            return Err(self.no_source());
+        };
+        if let Some(seal) = source.sealed.clone().filter(|seal| *seal != moved_to(target)) {
+            return Err(CopyError::MovedElsewhere { place: self.place(), seal });
+        }
+        let copy = target.read_header_of_sealed().await?;
+        let ours = copy.filter(|copy| copy.lineage == source.lineage);
+        if let Some(copy) = ours {
+            if copy.sealed.is_none() {
+                let (place, source_place) = (target.place(), self.place());
+                return Err(CopyError::Finished { place, source_place });
+            }
+            target.remove_copy(copy).await?;
+        }
+        if source.sealed.is_some() {
+            self.set_seal(source, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes all records of a sealed estate, its own last.
+    async fn remove_copy(&self, header: EstateHeader) -> Result<(), CopyError> {
+        let estate_key = self.keys.estate()?;
+        let entries = self.store.list(&self.keys.all()).await?;
+        stream::iter(entries.into_iter().filter(|entry| entry.key != estate_key))
+            .map(|entry| async move { self.store.delete(&entry.key, &entry.version).await })
+            .buffer_unordered(PARALLELISM)
+            .try_collect::<()>()
+            .await?;
+        Ok(self.store.delete(&estate_key, &header.version).await?)
+    }
+
+    fn place(&self) -> String {
+        format!("{} (estate {})", self.location(), self.name)
+    }
+
+    fn no_source(&self) -> CopyError {
+        CopyError::NoSource { estate: self.name.to_string(), place: self.location() }
+    }
+
+    /// Closes this estate, if it is not closed yet.
+    async fn sealed_for(&self, target: &Estate) -> Result<EstateHeader, CopyError> {
+        let Some(header) = self.read_header_of_sealed().await? else {
+            return Err(self.no_source());
+        };
+        match &header.sealed {
+            Some(seal) if *seal == moved_to(target) => return Ok(header),
+            Some(seal) => {
+                return Err(CopyError::MovedElsewhere { place: self.place(), seal: seal.clone() });
+            }
+            None => {}
+        }
+        if let Some(plan) = header.under_way.first() {
+            return Err(CopyError::UnderWay { plan: plan.clone(), place: self.place() });
+        }
+        // What the target holds decides whether this one may be closed at all.
+        self.check_target(target, &header).await?;
+        self.set_seal(header, Some(moved_to(target))).await
+    }
+
+    async fn check_target(
+        &self,
+        target: &Estate,
+        source: &EstateHeader,
+    ) -> Result<Option<EstateHeader>, CopyError> {
+        let occupied =
+            || CopyError::Occupied { estate: target.name.to_string(), place: target.location() };
+        match target.read_header_of_sealed().await? {
+            Some(header) if header.lineage == source.lineage => Ok(Some(header)),
+            Some(_) => Err(occupied()),
+            None => match target.store.list(&target.keys.all()).await?.is_empty() {
+                true => Ok(None),
+                false => Err(occupied()),
+            },
+        }
+    }
+
+    /// The target's own record, still sealed; `None` where the copy is finished.
+    async fn target_of(
+        &self,
+        target: &Estate,
+        source: &EstateHeader,
+    ) -> Result<Option<EstateHeader>, CopyError> {
+        let seal = Some(Seal::ArrivingFrom(self.place()));
+        match self.check_target(target, source).await? {
+            Some(header) if header.sealed.is_none() => Ok(None),
+            Some(header) if header.sealed == seal => Ok(Some(header)),
+            Some(header) => Ok(Some(target.set_seal(header, seal).await?)),
+            None => {
+                let fresh = EstateHeader { version: Version::absent(), ..source.clone() };
+                Ok(Some(target.set_seal(fresh, seal).await?))
+            }
+        }
+    }
+
+    /// Writes a header as it is but for its seal, if nobody has changed it since it was read.
+    async fn set_seal(
+        &self,
+        header: EstateHeader,
+        seal: Option<Seal>,
+    ) -> Result<EstateHeader, CopyError> {
+        let key = self.keys.estate()?;
+        let mut header = EstateHeader { sealed: seal, ..header };
+        let body = encode(&key, &header.to_body(WriteId::new(&*self.random)));
+        let body = body.map_err(EstateError::from)?;
+        match swap(&*self.store, &key, body, &header.version).await? {
+            Swapped::Written(version) => {
+                header.version = version;
+                Ok(header)
+            }
+            Swapped::Lost(_) => Err(EstateError::Contended { key, attempts: 1 }.into()),
+        }
+    }
+
+    async fn copy_one(&self, target: &Estate, key: &Key, record: &Record) -> Result<(), CopyError> {
+        let key = target.keys.relocate(&self.keys, key)?;
+        // What an earlier attempt wrote is the same to the byte, and so counts as written.
+        match swap(&*target.store, &key, record.body.clone(), &Version::absent()).await? {
+            Swapped::Written(_) => Ok(()),
+            Swapped::Lost(_) => {
+                Err(self.different(target, key, "there is another record in its place"))
+            }
+        }
+    }
+
+    fn different(&self, target: &Estate, key: Key, problem: &'static str) -> CopyError {
+        CopyError::Different { key, place: target.place(), source_place: self.place(), problem }
+    }
+
+    async fn verify(
+        &self,
+        target: &Estate,
+        bodies: &BTreeMap<Key, Record>,
+    ) -> Result<(), CopyError> {
+        let mut copied: BTreeMap<Key, Record> =
+            target.store.get_all(&target.keys.all()).await?.into_iter().collect();
+        copied.remove(&target.keys.estate()?);
+        for (key, record) in bodies {
+            let key = target.keys.relocate(&self.keys, key)?;
+            match copied.remove(&key) {
+                Some(found) if found.body == record.body => {}
+                Some(_) => return Err(self.different(target, key, "its content differs")),
+                None => return Err(self.different(target, key, "it is missing")),
+            }
+        }
+        match copied.into_keys().next() {
+            None => Ok(()),
+            Some(key) => Err(self.different(target, key, "nothing was copied to it")),
+        }
+    }
+}
+
+fn moved_to(target: &Estate) -> Seal {
+    Seal::MovedTo(target.place())
+}

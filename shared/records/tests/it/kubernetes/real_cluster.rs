@@ -1,0 +1,1 @@
+//! Against a real API server, where `PLUMBLINE_TEST_KUBECONFIG` names one whose user may do anything.

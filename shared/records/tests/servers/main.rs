@@ -1,0 +1,5 @@
+//! The stores of the cloud against real servers, which `tests/end-to-end/stores` starts.
+#![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
+
+mod conformance;
+mod server;

@@ -1,0 +1,40 @@
+//! Lengths of time as people write them.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+/// A length of time in whole seconds, written as a number with one of the units `s`, `m`, `h` and `d`: `"90s"`,
+/// `"24h"`. A day has 24 hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seconds(pub i64);
+
+impl Seconds {
+    /// Reads one; `None` where it is none, or is not above nothing.
+    pub fn parse(text: &str) -> Option<Seconds> {
+        let unit = text.chars().next_back()?;
+        let factor = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 60 * 60,
+            'd' => 24 * 60 * 60,
+            _ => return None,
+        };
+        let digits = text.strip_suffix(unit)?;
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let seconds = digits.parse::<i64>().ok()?.checked_mul(factor)?;
+        (seconds > 0).then_some(Seconds(seconds))
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Seconds, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Seconds::parse(&text).ok_or_else(|| {
+            D::Error::custom(format!(
+                "{text:?} is no length of time; write a number and a unit (s, m, h or d), such as \"24h\""
+            ))
+        })
+    }
+}
