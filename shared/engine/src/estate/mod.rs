@@ -1,16 +1,20 @@
 //! An estate: one root module's records, read as a whole and written one by one.
 
+mod adoption;
 mod compare_and_swap;
 mod copying;
 mod header;
+mod history;
 mod outputs;
 mod reading;
 mod recorder;
 mod snapshot;
 mod sweep;
 
+pub use adoption::{Adopted, AdoptionError};
 pub use copying::CopyError;
 pub use header::{EstateHeader, FirstContactError};
+pub use history::RunHistory;
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
 

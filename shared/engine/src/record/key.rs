@@ -223,6 +223,14 @@ impl EstateKeys {
         let rest = key.as_str().strip_prefix(&from.root).unwrap_or_default();
         Key::new(format!("{}{rest}", self.root))
     }
+    /// What the keys of an instance's strays begin with.
+    pub fn strays(&self, address: &ResourceInstance) -> String {
+        format!("{}/r/s/{}/", self.root, encode(&address.to_string()))
+    }
+    /// What the keys of journals begin with.
+    pub fn journals(&self) -> String {
+        format!("{}/j/", self.root)
+    }
     /// What the keys of transactions begin with.
     pub fn transactions(&self) -> String {
         format!("{}/t/", self.root)

@@ -1,6 +1,7 @@
 //! The connection to a cluster. Everything it is made of is handed in; nothing is read from the environment.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
@@ -186,12 +187,12 @@ impl Cluster {
     }
 
     /// A namespace of this cluster.
-    pub(super) fn place(&self, namespace: &str) -> Place {
-        Place {
+    pub(super) fn place(&self, namespace: &str) -> Arc<Place> {
+        Arc::new(Place {
             server: self.server.clone(),
             context: self.context.clone(),
             namespace: namespace.to_owned(),
-        }
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Namespace, Secret};
@@ -96,7 +97,7 @@ pub(super) fn without_output(error: &AuthError) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
     pub(super) cluster: Cluster,
-    pub(super) place: Place,
+    pub(super) place: Arc<Place>,
     pub(super) time_out: Duration,
 }
 

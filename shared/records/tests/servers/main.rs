@@ -3,6 +3,8 @@
 
 mod conditions;
 mod conformance;
+mod contract;
+mod key_refusals;
 mod faults;
 mod proxy;
 mod server;

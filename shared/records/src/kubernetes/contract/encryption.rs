@@ -46,7 +46,7 @@ pub(super) async fn finding(
     };
     let found = format!(
         "Nobody could tell whether Secrets are encrypted at rest ({why}). Where the cluster is managed, name \
-         it: managed = \"eks:REGION/CLUSTER\", \"gke:PROJECT/LOCATION/CLUSTER\" or \
+         it: managed_cluster = \"eks:REGION/CLUSTER\", \"gke:PROJECT/LOCATION/CLUSTER\" or \
          \"aks:SUBSCRIPTION/RESOURCE_GROUP/CLUSTER\"."
     );
     Finding::not_checked(setting, found)

@@ -1,9 +1,12 @@
 //! What a cluster must guarantee before records are kept in it.
 
+#[cfg(feature = "s3")]
+mod aws;
 mod boundary;
 mod encryption;
 mod managed;
 mod namespace_access;
+mod provider_https;
 mod read_isolation;
 
 use std::sync::Arc;
@@ -16,12 +19,15 @@ use super::requests::Failure;
 use crate::RecordStore;
 use crate::contract::{Access, Finding, Remedy, Setting, StoreContract, StoreKind};
 
+#[cfg(feature = "s3")]
+pub use aws::AwsCredentials;
 pub use boundary::{BINDING_NAME, POLICY_NAME};
 pub use managed::{
     ManagedCluster, ManagedClusterAddress, ProviderAnswer, ProviderApi, ProviderFailure,
     UnknownManagedCluster,
 };
 pub use namespace_access::VerbAccess;
+pub use provider_https::{BearerToken, ProviderCredentials, ProviderHttps};
 
 /// The contract of one store's cluster and namespace.
 pub struct ClusterContract {

@@ -9,7 +9,7 @@ use super::strict::{Fault, StrictServer};
 use super::{key, put, store};
 
 /// Bytes that do not compress, the same for the same seed.
-fn noise(size: usize, seed: u64) -> Bytes {
+pub(crate) fn noise(size: usize, seed: u64) -> Bytes {
     let mut state = seed | 1;
     let words = std::iter::repeat_with(|| {
         state =

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use records::contract::{Access, Finding, Outcome, Setting, StoreContract};
 use records::kubernetes::{
-    ClusterContract, ExecPlugin, ManagedCluster, ManagedClusterAddress, ProviderAnswer,
-    ProviderApi, ProviderFailure,
+    BearerToken, ClusterContract, ExecPlugin, ManagedCluster, ManagedClusterAddress,
+    ProviderAnswer, ProviderApi, ProviderFailure, ProviderHttps,
 };
 
 use super::store;
@@ -226,4 +226,59 @@ async fn an_inferred_cluster_is_believed_where_its_endpoint_matches() {
         let found = &contract.check(Access::Write).await[3];
         assert_eq!(found.outcome, outcome, "{}", found.found);
     }
+}
+
+#[tokio::test]
+async fn a_provider_is_asked_over_http_with_its_credentials() {
+    let server = StrictServer::start().await;
+    let ask = async |token: &str, path: &str, region: Option<&str>| {
+        let credentials = Arc::new(BearerToken::new(token.to_owned()));
+        let provider = ProviderHttps::new(credentials, std::time::Duration::from_secs(5));
+        let url = format!("http://{}{path}", server.address);
+        let signing_region = region.map(str::to_owned);
+        provider.get(&ManagedClusterAddress { url, signing_region }).await
+    };
+    let known = ask("secret-token", "/api/v1/namespaces/team?api-version=1", None).await.unwrap();
+    assert_eq!(known.status, 200);
+    assert!(String::from_utf8(known.body).unwrap().contains("Namespace"));
+    assert_eq!(server.world.queries(), ["api-version=1"]);
+    assert_eq!(server.world.take_log(), ["GET /api/v1/namespaces/team"]);
+    let unknown = ask("secret-token", "/clusters/devel", None).await.unwrap();
+    assert_eq!(unknown.status, 404);
+    assert_eq!(ask("other", "/clusters/devel", None).await.unwrap().status, 401);
+    assert!(ask("secret-token", "/clusters/devel", Some("us-west-2")).await.is_err());
+}
+
+#[cfg(feature = "s3")]
+#[tokio::test]
+async fn eks_is_asked_with_awss_signature() {
+    use aws_config::{BehaviorVersion, Region};
+    use aws_credential_types::Credentials;
+    use records::kubernetes::{AwsCredentials, ProviderCredentials};
+
+    let keys = Credentials::new("AKIDEXAMPLE", "secret", Some("session".to_owned()), None, "test");
+    let sdk = aws_config::defaults(BehaviorVersion::latest())
+        .region(Region::new("eu-west-1"))
+        .credentials_provider(keys)
+        .load()
+        .await;
+    let credentials = AwsCredentials::new(sdk);
+    let cluster: ManagedCluster = "eks:us-west-2/devel".parse().unwrap();
+    let headers = credentials.headers(&cluster.address()).await.unwrap();
+    let header = |name: &str| {
+        let found = headers.iter().find(|(found, _)| found == name);
+        found.map(|(_, value)| value.as_str()).unwrap_or_default()
+    };
+    let signature = header("authorization");
+    assert!(signature.starts_with("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"), "{signature}");
+    // The cluster's region, not the configuration's.
+    assert!(signature.contains("/us-west-2/eks/aws4_request"), "{signature}");
+    assert!(
+        signature.contains("SignedHeaders=host;x-amz-date;x-amz-security-token"),
+        "{signature}"
+    );
+    assert_eq!(header("x-amz-security-token"), "session");
+    assert!(!headers.iter().any(|(name, value)| name == "host" || value.contains("secret")));
+    let gke: ManagedCluster = "gke:acme/europe-west1/prod".parse().unwrap();
+    assert!(credentials.headers(&gke.address()).await.is_err());
 }
