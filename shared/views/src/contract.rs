@@ -48,6 +48,10 @@ pub fn write_text(report: &Report, colour: Colour, out: &mut dyn Write) -> io::R
     for reported in report.findings() {
         write_reported(reported, colour, out)?;
     }
+    if report.findings().is_empty() {
+        // A directory guarantees what it has to by itself.
+        return writeln!(out, "There is nothing to check in a store of this kind.");
+    }
     let (template, text) = match (report.is_clean(), report.refuses()) {
         (_, true) => ("[bold][red]{}[reset]", "Runs refuse this store."),
         (true, _) => ("[bold][green]{}[reset]", "The store keeps its contract."),

@@ -163,7 +163,7 @@ fn a_waiver_names_a_setting_of_this_store() {
 #[test]
 fn a_refusal_says_what_it_protects_and_how_to_mend_it() {
     let one = refusal(with(failed(Setting::Versioning)), &Waivers::none());
-    assert_eq!(one.headline(), "s3://records is refused for its versioning");
+    assert_eq!(one.headline(), "The store s3://records is refused for its versioning");
     assert_eq!(one.closing(), None);
     let text = one.to_string();
     assert!(
@@ -175,12 +175,12 @@ fn a_refusal_says_what_it_protects_and_how_to_mend_it() {
     findings.retain(|finding| finding.setting != Setting::EncryptionKey);
     findings.push(failed(Setting::EncryptionKey).never_waived());
     let two = refusal(findings, &waive(&["encryption_key"]));
-    assert_eq!(two.headline(), "s3://records is refused for 2 settings");
+    assert_eq!(two.headline(), "The store s3://records is refused for 2 settings");
     let text = two.to_string();
     assert!(text.contains("allow_insecure names it, and this cannot be waived."), "{text}");
     assert!(
         text.ends_with(
-            "Mend all 2; only these can be accepted by name instead: allow_insecure = [\"versioning\"]."
+            "Mend both; only this can be accepted by name instead: allow_insecure = [\"versioning\"]."
         ),
         "{text}"
     );

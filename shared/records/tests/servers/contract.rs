@@ -88,9 +88,7 @@ async fn a_new_bucket_is_refused_and_its_remedies_mend_it_when_pasted() {
     assert_eq!(refusal.findings.len(), 3);
     assert_eq!(store.get(&sentinel).await.unwrap(), None, "the sentinel is removed again");
 
-    for setting in contract.settings() {
-        // One after the other: the policy's remedy holds what was there when it was made.
-        let finding = finding(&contract, setting).await;
+    for finding in contract.check(Access::Write).await {
         if finding.outcome != Outcome::Passed {
             paste_all(server, &finding);
         }
@@ -175,11 +173,12 @@ async fn what_an_identity_may_not_read_is_unreadable_until_it_may() {
     settings.kms_endpoint = Some(server.endpoint());
     let root = |line: &str| paste(server, line, ROOT.0, ROOT.1);
     root(&format!("aws s3api create-bucket --bucket {}", settings.bucket));
-    root("aws iam create-user --user-name reader");
-    let keys = root(
-        "aws iam create-access-key --user-name reader --output text \
-         --query 'AccessKey.[AccessKeyId, SecretAccessKey]'",
-    );
+    let user = settings.bucket.clone();
+    root(&format!("aws iam create-user --user-name {user}"));
+    let keys = root(&format!(
+        "aws iam create-access-key --user-name {user} --output text \
+         --query 'AccessKey.[AccessKeyId, SecretAccessKey]'"
+    ));
     let mut keys = keys.split_whitespace();
     let sdk = sdk_of(keys.next().unwrap(), keys.next().unwrap());
     let connection = S3Connection::new(settings, &sdk).unwrap();

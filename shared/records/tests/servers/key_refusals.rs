@@ -49,7 +49,7 @@ async fn localstack_refuses_for_a_key_in_each_of_its_states() {
     let store = S3Artifacts::new(connection.clone()).unwrap();
     encrypted_with(&settings, &arn).await;
     let body = Bytes::from_static(b"{}");
-    store.put(&key("network/estate"), body.clone(), PutMode::Create).await.unwrap();
+    store.put(&key("network/estate"), body.clone(), PutMode::Overwrite).await.unwrap();
 
     kms.disable_key().key_id(&arn).send().await.unwrap();
     let disabled = |cause: &RefusalCause| {
@@ -58,13 +58,13 @@ async fn localstack_refuses_for_a_key_in_each_of_its_states() {
             &RefusalCause::KeyUnusable { key: Some(arn.clone()), problem: KeyProblem::Disabled }
         );
     };
-    disabled(&refused(store.put(&key("network/a"), body.clone(), PutMode::Create).await).cause);
+    disabled(&refused(store.put(&key("network/a"), body.clone(), PutMode::Overwrite).await).cause);
     let read = refused(store.get(&key("network/estate")).await);
     disabled(&read.cause);
     assert!(read.remedy.commands[0].starts_with(&format!("aws kms enable-key --key-id {arn}")));
 
     kms.schedule_key_deletion().key_id(&arn).pending_window_in_days(7).send().await.unwrap();
-    let pending = refused(store.put(&key("network/a"), body.clone(), PutMode::Create).await);
+    let pending = refused(store.put(&key("network/a"), body.clone(), PutMode::Overwrite).await);
     let expected = RefusalCause::KeyUnusable {
         key: Some(arn.clone()),
         problem: KeyProblem::PendingDeletion { date: None },
@@ -73,7 +73,7 @@ async fn localstack_refuses_for_a_key_in_each_of_its_states() {
 
     let unknown = "arn:aws:kms:us-east-1:000000000000:key/11111111-1111-1111-1111-111111111111";
     encrypted_with(&settings, unknown).await;
-    let missing = refused(store.put(&key("network/a"), body, PutMode::Create).await);
+    let missing = refused(store.put(&key("network/a"), body, PutMode::Overwrite).await);
     assert!(
         matches!(missing.cause, RefusalCause::KeyUnusable { problem: KeyProblem::NotFound, .. }),
         "{missing:?}"

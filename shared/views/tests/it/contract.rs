@@ -75,7 +75,9 @@ fn refusal(waived: &[&str]) -> Refusal {
 fn a_refusal_has_a_headline_remedies_and_one_closing_line() {
     let two = written(|out| contract::write_refusal(&refusal(&[]), Colour::Plain, out));
     assert!(
-        two.starts_with("Error: s3://records/team-a is refused for 2 settings\n\nversioning: "),
+        two.starts_with(
+            "Error: The store s3://records/team-a is refused for 2 settings\n\nversioning: "
+        ),
         "{two}"
     );
     assert!(two.contains("\nMend it.\n  aws s3api mend --bucket records\n"), "{two}");
@@ -85,7 +87,10 @@ fn a_refusal_has_a_headline_remedies_and_one_closing_line() {
     );
     let one = refusal(&["versioning", "lifecycle"]);
     let one = written(|out| contract::write_refusal(&one, Colour::Plain, out));
-    assert!(one.starts_with("Error: s3://records/team-a is refused for its lifecycle\n"), "{one}");
+    assert!(
+        one.starts_with("Error: The store s3://records/team-a is refused for its lifecycle\n"),
+        "{one}"
+    );
     assert!(one.ends_with("allow_insecure names it, and this cannot be waived.\n"), "{one}");
 }
 
