@@ -26,6 +26,7 @@ use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
 use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
 use runs::contract::ContractTerms;
+use runs::kms_key::KmsKey;
 use runs::plan_key::PlanKey;
 use runs::project::StoreTable;
 use runs::remote_state::StateFiles;

@@ -1,4 +1,4 @@
-use engine::estate::{CopyError, EstateError};
+use engine::estate::{AdoptionError, CopyError, EstateError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::transaction::TransactionError;
@@ -16,6 +16,9 @@ pub enum RunError {
     /// The store does not keep its contract.
     #[error(transparent)]
     Contract(#[from] ContractError),
+    /// What is open about an instance cannot be decided.
+    #[error(transparent)]
+    Adoption(#[from] AdoptionError),
     /// An estate cannot be copied to another store.
     #[error(transparent)]
     Copy(#[from] CopyError),
@@ -38,6 +41,8 @@ impl RunError {
     pub fn to_diagnostic(&self) -> Diagnostic {
         let summary = match self {
             RunError::Estate(_) => "Failed to read or write the records",
+            RunError::Adoption(AdoptionError::Estate(_)) => "Failed to read or write the records",
+            RunError::Adoption(_) => "Nothing was adopted or dismissed",
             RunError::Contract(_) => "The store of records is refused",
             RunError::Copy(_) => "The records cannot be copied",
             RunError::ExistingState(_) => "State may exist elsewhere",

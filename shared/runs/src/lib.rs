@@ -2,6 +2,8 @@
 //!
 //! - [`source`]: configuration from a directory or from a saved plan.
 //! - [`plan`], [`validate`], [`apply`]: the three handlers; what they work in is a [`Workplace`].
+//! - [`adopt`], [`dismiss`]: what a person decides about results that could not be recorded and creates in doubt.
+//! - [`history`]: who did what, and when.
 //! - [`contract`]: what a store has to guarantee, asserted.
 //! - [`migrate_store`]: an estate on its way to another store.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
@@ -10,9 +12,12 @@
 //! - [`stores`]: the stores that a project names, opened.
 //! - [`state`]: what records say, decoded for views.
 
+pub mod adopt;
 pub mod apply;
 pub mod contract;
+pub mod dismiss;
 mod error;
+pub mod history;
 pub mod key_file;
 pub mod kms_key;
 pub mod migrate_store;

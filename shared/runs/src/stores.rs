@@ -131,7 +131,8 @@ impl Stores {
                 let connection = connect(table, ARTIFACTS, surroundings).await?;
                 if project.artifacts.is_some() {
                     waived.extend(&table.allow_insecure);
-                    let prefixes = Prefixes::new([], [prefix_of(table, ARTIFACTS)]);
+                    let prefixes =
+                        Prefixes::new(Vec::<String>::new(), [prefix_of(table, ARTIFACTS)]);
                     contracts.push(Arc::new(BucketContract::new(connection.clone(), prefixes)));
                 }
                 Arc::new(S3Artifacts::new(connection)?)

@@ -5,22 +5,35 @@ use crate::invocation::Answer;
 use crate::model::Model;
 use crate::rules::Invariant;
 use crate::state::{
-    FOREIGN, GONE, INVOCATIONS, Invocation, NEVER, OBJECTS, PLANS, Phase, Planned, Position, RECORDS, State, Status,
+    FOREIGN, GONE, INVOCATIONS, Invocation, NEVER, OBJECTS, PLANS, Phase, Planned, Position,
+    RECORDS, State, Status,
 };
 
 /// One step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     Plan(u8),
-    Begin { plan: u8, index: u8 },
-    Take { index: u8, answer: Answer },
-    TakeEffect { index: u8, refused: bool },
+    Begin {
+        plan: u8,
+        index: u8,
+    },
+    Take {
+        index: u8,
+        answer: Answer,
+    },
+    TakeEffect {
+        index: u8,
+        refused: bool,
+    },
     /// A call of a dead invocation never reaches the provider.
     NeverReached(u8),
     Crash(u8),
     LeaseEnds(u8),
     Arrives(u8),
-    Interfere { object: u8, value: u8 },
+    Interfere {
+        object: u8,
+        value: u8,
+    },
 }
 
 impl Model {
@@ -33,11 +46,14 @@ impl Model {
             steps.push((event, result));
         };
         for (plan, planned) in self.case.plans.iter().enumerate() {
-            let index = state.invocations.iter().position(|invocation| invocation.status == Status::Unborn);
+            let index =
+                state.invocations.iter().position(|invocation| invocation.status == Status::Unborn);
             let begun = state
                 .invocations
                 .iter()
-                .filter(|invocation| invocation.status != Status::Unborn && invocation.plan as usize == plan)
+                .filter(|invocation| {
+                    invocation.status != Status::Unborn && invocation.plan as usize == plan
+                })
                 .count();
             if !state.planned[plan].made {
                 if self.can_be_planned(state, plan) {
@@ -67,7 +83,9 @@ impl Model {
             }
             let running = invocation.status == Status::Running;
             if invocation.in_flight.is_some() {
-                push(Event::TakeEffect { index: name, refused: false }, &|next| self.take_effect(next, index, false));
+                push(Event::TakeEffect { index: name, refused: false }, &|next| {
+                    self.take_effect(next, index, false)
+                });
                 if running && state.faults.refusals > 0 {
                     push(Event::TakeEffect { index: name, refused: true }, &|next| {
                         next.faults.refusals -= 1;
@@ -105,7 +123,9 @@ impl Model {
             });
         }
         if state.faults.interferences > 0 {
-            for object in (0..OBJECTS).filter(|&object| ![NEVER, GONE, FOREIGN].contains(&state.world[object])) {
+            for object in (0..OBJECTS)
+                .filter(|&object| ![NEVER, GONE, FOREIGN].contains(&state.world[object]))
+            {
                 for value in [FOREIGN, GONE] {
                     push(Event::Interfere { object: object as u8, value }, &|next| {
                         next.faults.interferences -= 1;
@@ -125,7 +145,8 @@ impl Model {
         plan.reads.iter().all(|&record| clear(record as usize))
             && plan.members.iter().all(|member| {
                 let object = state.records[member.record as usize].object;
-                let exists = object.is_some_and(|object| state.world[object.identity as usize] != GONE);
+                let exists =
+                    object.is_some_and(|object| state.world[object.identity as usize] != GONE);
                 clear(member.record as usize)
                     && member.action.needs_object() == exists
                     && member.action.needs_object() == object.is_some()
@@ -167,7 +188,9 @@ impl Model {
         };
         // Far more steps than any takeover takes: who needs more has no end.
         for _ in 0..200 {
-            for invocation in state.invocations.iter_mut().filter(|one| one.status != Status::Running) {
+            for invocation in
+                state.invocations.iter_mut().filter(|one| one.status != Status::Running)
+            {
                 invocation.lease = false;
             }
             let answers = self.answers(state, index);
@@ -182,15 +205,24 @@ impl Model {
 
     /// A step in words.
     pub(crate) fn describe(&self, state: &State, event: Event) -> String {
-        match event {
-            Event::Take { index, answer } => {
-                let invocation = &state.invocations[index as usize];
-                format!(
-                    "invocation {index} of plan {} (attempt {}): {:?} -> {answer:?}",
-                    invocation.plan, invocation.attempt, invocation.position
-                )
+        let Event::Take { index, answer } = event else { return format!("{event:?}") };
+        let invocation = &state.invocations[index as usize];
+        let request = match invocation.position {
+            Position::Step => format!("{:?}", self.step_of(state, index as usize)),
+            Position::Write(write) => {
+                let holds = if state.stored(write.body) == write.expected {
+                    "as expected"
+                } else {
+                    "moved"
+                };
+                format!("write {:?}, {holds}: {:?}", write.purpose, write.body)
             }
-            event => format!("{event:?}"),
-        }
+            Position::ReadBack(write) => format!("read back {:?}", write.purpose),
+            position => format!("{position:?}"),
+        };
+        format!(
+            "invocation {index}, plan {}, attempt {}: {request} -> {answer:?}",
+            invocation.plan, invocation.attempt
+        )
     }
 }

@@ -24,9 +24,9 @@ pub struct Outcome {
     pub depth: usize,
     /// States in which nothing moves any more.
     pub finals: u64,
-    /// The sets of transactions that had changed something when nothing moved any more, each as a bit mask.
+    /// The sets of transactions that had changed something once all had begun and ended, each as a bit mask.
     pub winners: BTreeSet<u8>,
-    /// Ends with a create in doubt.
+    /// Ends of all transactions with a create in doubt.
     pub doubts: u64,
     /// The first violation, with the steps that lead to it.
     pub violation: Option<Violation>,
@@ -165,10 +165,15 @@ impl Model {
             Err(Invariant::Ends)
         } else if quiet {
             outcome.finals += 1;
-            outcome.doubts += u64::from(state.records.iter().any(|record| record.doubt));
-            outcome.winners.insert(state.changed.iter().enumerate().fold(0, |mask, (plan, changed)| {
-                mask | u8::from(changed.iter().any(|&change| change != 0)) << plan
-            }));
+            if steps.is_empty() {
+                outcome.doubts += u64::from(state.records.iter().any(|record| record.doubt));
+                outcome.winners.insert(state.changed.iter().enumerate().fold(
+                    0,
+                    |mask, (plan, changed)| {
+                        mask | u8::from(changed.iter().any(|&change| change != 0)) << plan
+                    },
+                ));
+            }
             self.judge_end(&state)
         } else {
             Ok(())

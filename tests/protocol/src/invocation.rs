@@ -1,11 +1,10 @@
 //! What one invocation does: each call takes one request to the store or to the provider, and all that follows from its
 //! answer without another request.
 
-use crate::case::{Action, Call};
-use crate::model::{Model, Step, after_step, refers_to};
+use crate::model::{Model, Step, refers_to};
 use crate::rules::{Invariant, Mutation};
 use crate::state::{
-    Body, Claim, ClaimState, Ending, FOREIGN, GONE, Phase, Position, Purpose, Record, State, Status, Write,
+    Body, Claim, ClaimState, Ending, Phase, Position, Purpose, Record, State, Status, Write,
 };
 
 /// What becomes of a request.
@@ -42,33 +41,49 @@ impl Model {
             }
             Position::Wait { seen, rival } => {
                 let moved = seen.claim.is_none_or(|claim| {
-                    state.transactions[claim.plan as usize] != rival || !state.lease_runs(claim.plan)
+                    state.transactions[claim.plan as usize] != rival
+                        || !state.lease_runs(claim.plan)
                 }) || state.records[self.record_of(state, index) as usize] != seen;
                 if moved { vec![Answer::Given, Answer::GivenUp] } else { vec![Answer::GivenUp] }
             }
             Position::SettleByReading { seen } => {
-                let open = seen.claim.is_some_and(|claim| state.may_take_effect(claim.plan, claim.attempt));
-                if open && !self.without(Mutation::SettleWithinMargin) { Vec::new() } else { vec![Answer::Given] }
+                let open = seen
+                    .claim
+                    .is_some_and(|claim| state.may_take_effect(claim.plan, claim.attempt));
+                if open && !self.without(Mutation::SettleWithinMargin) {
+                    Vec::new()
+                } else {
+                    vec![Answer::Given]
+                }
             }
             _ => vec![Answer::Given],
         }
     }
 
     /// Takes the request of an invocation.
-    pub(crate) fn take(&self, state: &mut State, index: usize, answer: Answer) -> Result<(), Invariant> {
+    pub(crate) fn take(
+        &self,
+        state: &mut State,
+        index: usize,
+        answer: Answer,
+    ) -> Result<(), Invariant> {
         match state.invocations[index].position {
             Position::Nowhere | Position::Await => {}
             Position::ReadTransaction => self.take_lease(state, index)?,
             Position::Step => self.request(state, index)?,
             Position::AskRival { seen } => self.judge_rival(state, index, seen)?,
-            Position::Wait { .. } if answer == Answer::GivenUp => self.give_up(state, index, Phase::Waiting),
+            Position::Wait { .. } if answer == Answer::GivenUp => {
+                self.give_up(state, index, Phase::Waiting)
+            }
             Position::Wait { .. } => state.invocations[index].position = Position::Step,
             Position::AskPartner { seen } => self.settle_move(state, index, seen)?,
             Position::SettleByReading { seen } => self.settle_by_reading(state, index, seen),
             Position::ReadAgain { seen } => self.read_again(state, index, seen),
             Position::Write(write) => match answer {
                 Answer::Given if self.land(state, &write)? => self.landed(state, index, write)?,
-                Answer::Given | Answer::GivenUp => state.invocations[index].position = Position::ReadBack(write),
+                Answer::Given | Answer::GivenUp => {
+                    state.invocations[index].position = Position::ReadBack(write)
+                }
                 Answer::Lost => {
                     state.faults.lost_answers -= 1;
                     self.land(state, &write)?;
@@ -100,27 +115,43 @@ impl Model {
                 state.strays[record] |= 1 << plan;
                 state.invocations[index].stop(Status::Ended(Ending::Superseded));
             }
-            Position::Strip { member } => self.strip(state, index, member),
+            Position::Strip { member, then } => self.strip(state, index, member, then),
         }
         Ok(())
     }
 
-    pub(crate) fn send(&self, state: &mut State, index: usize, purpose: Purpose, expected: Body, body: Body) {
+    pub(crate) fn send(
+        &self,
+        state: &mut State,
+        index: usize,
+        purpose: Purpose,
+        expected: Body,
+        body: Body,
+    ) {
         let plan = state.invocations[index].plan;
-        state.invocations[index].position = Position::Write(Write { plan, purpose, expected, body });
+        state.invocations[index].position =
+            Position::Write(Write { plan, purpose, expected, body });
     }
 
-    pub(crate) fn send_record(&self, state: &mut State, index: usize, purpose: Purpose, key: u8, from: Record, to: Record) {
+    pub(crate) fn send_record(
+        &self,
+        state: &mut State,
+        index: usize,
+        purpose: Purpose,
+        key: u8,
+        from: Record,
+        to: Record,
+    ) {
         let body = self.fresh_record(state, key, to);
         self.send(state, index, purpose, Body::Record(key, from), body);
     }
 
-    fn stop(&self, state: &mut State, index: usize, ending: Ending) {
+    pub(crate) fn stop(&self, state: &mut State, index: usize, ending: Ending) {
         state.invocations[index].stop(Status::Ended(ending));
     }
 
     /// The claim, where it is one of this invocation's transaction.
-    fn own(&self, state: &State, index: usize, record: &Record) -> Option<Claim> {
+    pub(crate) fn own(&self, state: &State, index: usize, record: &Record) -> Option<Claim> {
         record.claim.filter(|claim| claim.plan == state.invocations[index].plan)
     }
 
@@ -169,74 +200,34 @@ impl Model {
         self.arrive(state, index)
     }
 
-    fn advance(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
+    pub(crate) fn advance(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
         state.invocations[index].at += 1;
         self.arrive(state, index)
     }
 
     /// Prepares the request of the current step.
-    fn arrive(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
+    pub(crate) fn arrive(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
         let invocation = state.invocations[index];
         let own_transaction = Body::Transaction(invocation.plan, invocation.transaction);
         match self.step_of(state, index) {
             Step::Decide => {
-                let body = self.fresh_transaction(state, invocation.plan, Phase::Executing, invocation.attempt);
+                let body = self.fresh_transaction(
+                    state,
+                    invocation.plan,
+                    Phase::Executing,
+                    invocation.attempt,
+                );
                 self.send(state, index, Purpose::Decide, own_transaction, body);
             }
             Step::Finish => {
-                let body = self.fresh_transaction(state, invocation.plan, Phase::Done, invocation.attempt);
+                let body =
+                    self.fresh_transaction(state, invocation.plan, Phase::Done, invocation.attempt);
                 self.send(state, index, Purpose::End, own_transaction, body);
             }
             Step::Execute(member) => return self.execute(state, index, member),
             _ => state.invocations[index].position = Position::Step,
         }
         Ok(())
-    }
-
-    /// The first request of a member's execution, where its record is known.
-    fn execute(&self, state: &mut State, index: usize, member: u8) -> Result<(), Invariant> {
-        let member = self.member(state, index, member);
-        let known = state.invocations[index].known[member.record as usize];
-        let Some(claim) = self.own(state, index, &known) else {
-            state.invocations[index].position = Position::Step;
-            return Ok(());
-        };
-        match claim.state {
-            ClaimState::Done => self.advance(state, index),
-            ClaimState::Failed => {
-                state.invocations[index].failed |= 1 << member.record;
-                self.advance(state, index)
-            }
-            ClaimState::Applying => {
-                state.invocations[index].position = Position::Step;
-                Ok(())
-            }
-            ClaimState::Claimed => {
-                let failed = state.invocations[index].failed;
-                let attempt = state.invocations[index].attempt;
-                let source_failed = matches!(member.action, Action::MoveTo(target) if failed & 1 << target != 0);
-                if failed & member.dependencies != 0 || source_failed {
-                    // Skipped without a write: the end of the transaction ends this claim too.
-                    state.invocations[index].failed |= 1 << member.record;
-                    return self.advance(state, index);
-                } else if member.action.calls().is_empty() {
-                    let plan = state.invocations[index].plan;
-                    let result = after_step(self, state, plan, &member, known);
-                    self.send_record(state, index, Purpose::Result, member.record, known, result);
-                } else {
-                    let marked = Claim { state: ClaimState::Applying, attempt, ..claim };
-                    let marked = Record { claim: Some(marked), ..known };
-                    self.send_record(state, index, Purpose::Mark, member.record, known, marked);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// A member whose change failed keeps its claim until the transaction ends, so that who resumes knows.
-    fn write_off(&self, state: &mut State, index: usize, key: u8, known: Record) {
-        let claim = known.claim.map(|claim| Claim { state: ClaimState::Failed, ..claim });
-        self.send_record(state, index, Purpose::Result, key, known, Record { claim, ..known });
     }
 
     fn request(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
@@ -247,7 +238,11 @@ impl Model {
             }
             Step::Strays => {
                 let plan = self.plan(state, index);
-                let touched = plan.members.iter().map(|member| member.record).chain(plan.reads.iter().copied());
+                let touched = plan
+                    .members
+                    .iter()
+                    .map(|member| member.record)
+                    .chain(plan.reads.iter().copied());
                 let found = touched.into_iter().any(|record| state.strays[record as usize] != 0);
                 if found {
                     self.give_up(state, index, Phase::Rejected);
@@ -269,14 +264,19 @@ impl Model {
     }
 
     /// Whether a member's resource is what it was while planning.
-    fn as_planned(&self, state: &State, index: usize, record: u8) -> bool {
+    pub(crate) fn as_planned(&self, state: &State, index: usize, record: u8) -> bool {
         let plan = state.invocations[index].plan as usize;
         state.planned[plan].object[record as usize]
             .is_none_or(|object| state.world[object.identity as usize] == object.value)
     }
 
     /// Judges a record that was read for claiming or verifying.
-    pub(crate) fn meet(&self, state: &mut State, index: usize, record: Record) -> Result<(), Invariant> {
+    pub(crate) fn meet(
+        &self,
+        state: &mut State,
+        index: usize,
+        record: Record,
+    ) -> Result<(), Invariant> {
         let invocation = state.invocations[index];
         let planned = state.planned[invocation.plan as usize];
         let key = self.record_of(state, index);
@@ -320,36 +320,71 @@ impl Model {
         if matches!(step, Step::Read(_)) {
             return self.advance(state, index);
         }
-        let claim = Claim { plan: invocation.plan, attempt: invocation.attempt, step: 0, state: ClaimState::Claimed };
-        self.send_record(state, index, Purpose::Claim, key, record, Record { claim: Some(claim), ..record });
+        let claim = Claim {
+            plan: invocation.plan,
+            attempt: invocation.attempt,
+            step: 0,
+            state: ClaimState::Claimed,
+        };
+        self.send_record(
+            state,
+            index,
+            Purpose::Claim,
+            key,
+            record,
+            Record { claim: Some(claim), ..record },
+        );
         Ok(())
     }
 
     /// Ends the attempt without a change: the phase first, so that an attempt which is no longer the last strips nothing.
     pub(crate) fn give_up(&self, state: &mut State, index: usize, phase: Phase) {
+        if self.without(Mutation::StripBeforePhase) {
+            state.invocations[index].position = Position::Strip { member: 0, then: Some(phase) };
+            return;
+        }
+        self.end_as(state, index, phase);
+    }
+
+    fn end_as(&self, state: &mut State, index: usize, phase: Phase) {
         let invocation = state.invocations[index];
         let body = self.fresh_transaction(state, invocation.plan, phase, invocation.attempt);
         let expected = Body::Transaction(invocation.plan, invocation.transaction);
         self.send(state, index, Purpose::End, expected, body);
     }
 
-    fn strip(&self, state: &mut State, index: usize, member: u8) {
+    fn strip(&self, state: &mut State, index: usize, member: u8, then: Option<Phase>) {
         let Some(&member_of_plan) = self.plan(state, index).members.get(member as usize) else {
+            if let Some(phase) = then {
+                return self.end_as(state, index, phase);
+            }
             let waiting = state.invocations[index].transaction.phase == Phase::Waiting;
             return self.stop(state, index, if waiting { Ending::Busy } else { Ending::Rejected });
         };
         let key = member_of_plan.record;
         let record = state.records[key as usize];
         match self.own(state, index, &record) {
-            Some(claim) if claim.attempt <= state.invocations[index].attempt => {
-                let purpose = Purpose::Strip { member };
-                self.send_record(state, index, purpose, key, record, Record { claim: None, ..record });
+            Some(claim) if claim.attempt <= state.invocations[index].attempt || then.is_some() => {
+                let purpose = Purpose::Strip { member, then };
+                self.send_record(
+                    state,
+                    index,
+                    purpose,
+                    key,
+                    record,
+                    Record { claim: None, ..record },
+                );
             }
-            _ => state.invocations[index].position = Position::Strip { member: member + 1 },
+            _ => state.invocations[index].position = Position::Strip { member: member + 1, then },
         }
     }
 
-    pub(crate) fn landed(&self, state: &mut State, index: usize, write: Write) -> Result<(), Invariant> {
+    pub(crate) fn landed(
+        &self,
+        state: &mut State,
+        index: usize,
+        write: Write,
+    ) -> Result<(), Invariant> {
         let invocation = &mut state.invocations[index];
         if let Body::Record(key, record) = write.body
             && matches!(write.purpose, Purpose::Claim | Purpose::Mark | Purpose::Result)
@@ -371,21 +406,39 @@ impl Model {
             Purpose::Result => {
                 let Body::Record(key, record) = write.body else { return Ok(()) };
                 match record.claim {
-                    Some(Claim { state: ClaimState::Claimed, .. }) => return self.arrive(state, index),
+                    Some(Claim { state: ClaimState::Claimed, .. }) => {
+                        return self.arrive(state, index);
+                    }
                     Some(Claim { state: ClaimState::Failed, .. }) => invocation.failed |= 1 << key,
                     _ => {}
                 }
                 return self.advance(state, index);
             }
-            Purpose::End if invocation.transaction.phase == Phase::Done => self.stop(state, index, Ending::Done),
-            Purpose::End => invocation.position = Position::Strip { member: 0 },
-            Purpose::Strip { member } => invocation.position = Position::Strip { member: member + 1 },
+            Purpose::End if invocation.transaction.phase == Phase::Done => {
+                self.stop(state, index, Ending::Done)
+            }
+            Purpose::End => {
+                match (invocation.transaction.phase, self.without(Mutation::StripBeforePhase)) {
+                    (Phase::Done, _) => self.stop(state, index, Ending::Done),
+                    (_, true) => self.stop(state, index, Ending::Busy),
+                    (_, false) => invocation.position = Position::Strip { member: 0, then: None },
+                }
+            }
+            Purpose::Strip { member, then } => {
+                invocation.position = Position::Strip { member: member + 1, then };
+            }
             Purpose::Fence | Purpose::Settle => invocation.position = Position::Step,
         }
         Ok(())
     }
 
-    fn refused(&self, state: &mut State, index: usize, write: Write, current: Body) -> Result<(), Invariant> {
+    fn refused(
+        &self,
+        state: &mut State,
+        index: usize,
+        write: Write,
+        current: Body,
+    ) -> Result<(), Invariant> {
         let attempt = state.invocations[index].attempt;
         match (write.purpose, current) {
             (Purpose::Lease, _) => {
@@ -400,7 +453,9 @@ impl Model {
                     state.invocations[index].known[key as usize] = record;
                     return self.arrive(state, index);
                 }
-                Some(claim) if claim.attempt > attempt => self.stop(state, index, Ending::Superseded),
+                Some(claim) if claim.attempt > attempt => {
+                    self.stop(state, index, Ending::Superseded)
+                }
                 Some(_) => {
                     state.invocations[index].known[key as usize] = Record::default();
                     state.invocations[index].position = Position::Step;
@@ -430,131 +485,16 @@ impl Model {
                     None => return self.lost(state, index),
                 }
             }
-            (Purpose::Strip { member }, _) => {
-                state.invocations[index].position = Position::Strip { member };
+            (Purpose::Strip { member, then }, _) => {
+                state.invocations[index].position = Position::Strip { member, then };
             }
-            (Purpose::Fence | Purpose::Settle, _) => state.invocations[index].position = Position::Step,
+            (Purpose::Fence | Purpose::Settle, _) => {
+                state.invocations[index].position = Position::Step
+            }
             (Purpose::Decide | Purpose::End, _) | (_, Body::Transaction(..)) => {
                 self.stop(state, index, Ending::Superseded);
             }
         }
         Ok(())
-    }
-
-    fn step_member_is_record_alone(&self, state: &State, index: usize) -> bool {
-        match self.step_of(state, index) {
-            Step::Execute(member) => self.member(state, index, member).action.calls().is_empty(),
-            _ => true,
-        }
-    }
-
-    /// A claim of its own is gone: only a fence or another attempt may have done that.
-    fn lost(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
-        let invocation = &state.invocations[index];
-        let stored = state.transactions[invocation.plan as usize];
-        if stored.phase == Phase::Executing && stored.attempt == invocation.attempt {
-            return Err(Invariant::ClaimsHeld);
-        }
-        self.stop(state, index, Ending::Lost);
-        Ok(())
-    }
-
-    /// Goes on with a member of which only the record is known.
-    fn resume_member(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
-        let key = self.record_of(state, index);
-        let record = state.records[key as usize];
-        let Some(claim) = self.own(state, index, &record) else { return self.lost(state, index) };
-        match claim.state {
-            _ if claim.attempt > state.invocations[index].attempt => self.stop(state, index, Ending::Superseded),
-            ClaimState::Applying => state.invocations[index].position = Position::SettleByReading { seen: record },
-            ClaimState::Claimed => state.invocations[index].position = Position::ReadAgain { seen: record },
-            ClaimState::Done | ClaimState::Failed => {
-                state.invocations[index].known[key as usize] = record;
-                return self.arrive(state, index);
-            }
-        }
-        Ok(())
-    }
-
-    /// Before an earlier attempt's member is changed, its resource has to be what it was while planning.
-    fn read_again(&self, state: &mut State, index: usize, seen: Record) {
-        let key = self.record_of(state, index);
-        let begun = seen.claim.is_some_and(|claim| claim.step > 0);
-        if begun || self.step_member_is_record_alone(state, index) || self.as_planned(state, index, key) {
-            state.invocations[index].known[key as usize] = seen;
-            let arrived = self.arrive(state, index);
-            debug_assert!(arrived.is_ok());
-        } else {
-            self.write_off(state, index, key, seen);
-        }
-    }
-
-    /// The lease is looked at, and the call begins, within the margin: as one step.
-    fn call(&self, state: &mut State, index: usize) -> Result<(), Invariant> {
-        let key = self.record_of(state, index);
-        let invocation = &mut state.invocations[index];
-        let step = invocation.known[key as usize].claim.map_or(0, |claim| claim.step);
-        if !invocation.lease && !self.without(Mutation::CallWithoutLease) {
-            self.stop(state, index, Ending::Continue);
-            return Ok(());
-        }
-        invocation.in_flight = Some((key, step));
-        invocation.position = Position::Await;
-        Ok(())
-    }
-
-    /// A provider call takes effect, and is answered where its caller still lives.
-    pub(crate) fn take_effect(&self, state: &mut State, index: usize, refused: bool) -> Result<(), Invariant> {
-        let Some((key, step)) = state.invocations[index].in_flight.take() else { return Ok(()) };
-        let plan = state.invocations[index].plan;
-        let Some(&member) = self.plans[plan as usize].member(key) else { return Ok(()) };
-        let succeeded = !refused && self.effect(state, plan, key, member.action.calls()[step as usize])?;
-        if state.invocations[index].status != Status::Running {
-            return Ok(());
-        }
-        let known = state.invocations[index].known[key as usize];
-        if succeeded {
-            let result = after_step(self, state, plan, &member, known);
-            self.send_record(state, index, Purpose::Result, key, known, result);
-        } else {
-            self.write_off(state, index, key, known);
-        }
-        Ok(())
-    }
-
-    fn effect(&self, state: &mut State, plan: u8, key: u8, call: Call) -> Result<bool, Invariant> {
-        use crate::state::{NEVER, OBJECTS, created_object, home, value_of};
-        if call == Call::Create {
-            let identity = created_object(plan, key);
-            if state.world[identity as usize] != NEVER {
-                return Err(Invariant::Repeated);
-            }
-            let twin = (0..OBJECTS as u8).any(|other| {
-                let value = state.world[other as usize];
-                let elsewhere = state.records.iter().enumerate().any(|(record, body)| {
-                    record != key as usize && body.object.is_some_and(|object| object.identity == other)
-                });
-                home(other) == key && value != NEVER && value != GONE && !elsewhere
-            });
-            if twin {
-                return Err(Invariant::SameState);
-            }
-            state.world[identity as usize] = value_of(plan);
-            return self.observe_change(state, plan, key).map(|()| true);
-        }
-        let Some(object) = state.planned[plan as usize].object[key as usize] else { return Ok(false) };
-        let value = state.world[object.identity as usize];
-        let interfered = state.interfered & 1 << object.identity != 0;
-        if value == GONE {
-            return if interfered { Ok(false) } else { Err(Invariant::SameState) };
-        }
-        if value == value_of(plan) {
-            return Err(Invariant::Repeated);
-        }
-        if value != object.value && value != FOREIGN {
-            return Err(Invariant::SameState);
-        }
-        state.world[object.identity as usize] = if call == Call::Delete { GONE } else { value_of(plan) };
-        self.observe_change(state, plan, key).map(|()| true)
     }
 }

@@ -27,6 +27,8 @@ pub enum Mutation {
     TrustBodyReadBeforeEnd,
     /// A dead transaction's claim on a move's source is stripped without a look at the target.
     StripSourceAlone,
+    /// Who gives up takes the claims of its transaction back first, whichever attempt wrote them, and says so then.
+    StripBeforePhase,
     /// A result that cannot be written in its place is dropped.
     DropRefusedResult,
     /// A create in flight that nobody can identify counts as not made.
@@ -37,7 +39,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::DropVerify,
         Self::VerifyBeforeClaim,
         Self::ForgetWriteId,
@@ -50,6 +52,7 @@ impl Mutation {
         Self::KeepOlderClaims,
         Self::TrustBodyReadBeforeEnd,
         Self::StripSourceAlone,
+        Self::StripBeforePhase,
         Self::DropRefusedResult,
         Self::ForgetDoubt,
         Self::CallWithoutLease,

@@ -113,7 +113,10 @@ pub(crate) enum Purpose {
     Result,
     End,
     /// Takes back one's own claim on a member.
-    Strip { member: u8 },
+    Strip {
+        member: u8,
+        then: Option<Phase>,
+    },
     Fence,
     Settle,
 }
@@ -137,15 +140,26 @@ pub(crate) enum Position {
     /// The request of the current step of the script.
     Step,
     /// Met a claim of another transaction: reads that transaction.
-    AskRival { seen: Record },
+    AskRival {
+        seen: Record,
+    },
     /// The rival is alive and has to yield.
-    Wait { seen: Record, rival: Transaction },
+    Wait {
+        seen: Record,
+        rival: Transaction,
+    },
     /// Met one end of a move of a dead transaction: reads the other end.
-    AskPartner { seen: Record },
+    AskPartner {
+        seen: Record,
+    },
     /// Met a change in flight of a dead transaction or attempt: reads the resource.
-    SettleByReading { seen: Record },
+    SettleByReading {
+        seen: Record,
+    },
     /// Goes on with a member of an earlier attempt: reads the resource once more.
-    ReadAgain { seen: Record },
+    ReadAgain {
+        seen: Record,
+    },
     Write(Write),
     /// The answer was lost, or was a conflict: reads back and compares.
     ReadBack(Write),
@@ -155,7 +169,10 @@ pub(crate) enum Position {
     /// The result could not be written in its place.
     WriteStray,
     /// Phase waiting or rejected is written: takes back the claims, member by member.
-    Strip { member: u8 },
+    Strip {
+        member: u8,
+        then: Option<Phase>,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -251,7 +268,8 @@ impl Hash for Invocation {
         }
         (self.plan, self.attempt, self.lease, self.in_flight).hash(hasher);
         if self.status == Status::Running {
-            (self.position, self.at, self.transaction, self.known, self.ended, self.failed).hash(hasher);
+            (self.position, self.at, self.transaction, self.known, self.ended, self.failed)
+                .hash(hasher);
         }
     }
 }
@@ -332,21 +350,21 @@ impl State {
     /// Whether the lease of `plan`'s attempt still runs.
     pub(crate) fn lease_runs(&self, plan: u8) -> bool {
         let attempt = self.transactions[plan as usize].attempt;
-        self.invocations
-            .iter()
-            .any(|invocation| invocation.plan == plan && invocation.attempt == attempt && invocation.lease)
+        self.invocations.iter().any(|invocation| {
+            invocation.plan == plan && invocation.attempt == attempt && invocation.lease
+        })
     }
 
     /// Whether a provider call of `plan`, of `attempt` or before, may still take effect.
     pub(crate) fn may_take_effect(&self, plan: u8, attempt: u8) -> bool {
         self.invocations.iter().any(|invocation| {
-            invocation.plan == plan && invocation.attempt <= attempt && invocation.in_flight.is_some()
+            invocation.plan == plan
+                && invocation.attempt <= attempt
+                && invocation.in_flight.is_some()
         })
     }
 
     pub(crate) fn running(&self) -> bool {
-        self.invocations
-            .iter()
-            .any(|invocation| invocation.status == Status::Running)
+        self.invocations.iter().any(|invocation| invocation.status == Status::Running)
     }
 }

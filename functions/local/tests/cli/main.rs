@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
+mod adoption;
 mod approval;
 mod bad_files;
 mod exit_codes;
@@ -11,4 +12,5 @@ mod migrate_store;
 mod outputs;
 mod project;
 mod refusals;
+mod runs;
 mod scene;

@@ -301,6 +301,7 @@ impl Executing {
         self.transaction.leave().await?;
         let body = &self.transaction.body;
         let (entries, outputs) = self.recorder.journal();
+        let outputs_written = outputs.len();
         let journal = JournalBody {
             format: FORMAT,
             write_id: WriteId::new(&*estate.random),
@@ -319,7 +320,9 @@ impl Executing {
         // A journal that is there already was written by an earlier end of this same attempt.
         swap(&*estate.store, &key, encode(&key, &journal)?, &Version::absent()).await?;
         self.transaction.set_phase(Phase::Done).await?;
-        estate.sweep(&self.reading, &self.recorder.written(), plan_expiry).await;
+        let written = self.recorder.written();
+        estate.sweep(&self.reading, &written, plan_expiry).await;
+        estate.renew_snapshot(&self.reading, written.len() + outputs_written).await;
         Ok(self.transaction.header)
     }
 }

@@ -9,6 +9,7 @@ mod key;
 mod reading;
 mod recorder;
 mod saved_plan;
+mod snapshot;
 mod stages;
 mod support;
 mod transaction;

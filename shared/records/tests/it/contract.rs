@@ -241,14 +241,10 @@ const SENTINEL: &str = "network/estate";
 #[tokio::test]
 async fn first_contact_leaves_the_sentinel_where_the_contract_is_kept() {
     let store = MemoryStore::new();
-    let contact = first_contact(
-        &store,
-        &Told(passing()),
-        &Waivers::none(),
-        &key(SENTINEL),
-        Bytes::from_static(b"{}"),
-    );
-    let contact = contact.await.unwrap();
+    let contract = Told(passing());
+    let body = Bytes::from_static(b"{}");
+    let contact = first_contact(&store, &contract, &Waivers::none(), &key(SENTINEL), body).await;
+    let contact = contact.unwrap();
     let kept = store.get(&key(SENTINEL)).await.unwrap().unwrap();
     assert_eq!(kept.version, contact.version);
 }

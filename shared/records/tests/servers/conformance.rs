@@ -8,7 +8,7 @@ use records::{ArtifactStore, RecordStore};
 
 use crate::server::{Server, connection};
 
-/// What a server breaks, by its nature and not by ours.
+/// What a server breaks, by its nature and not by ours: SeaweedFS takes `\` for `/`. Keys of estates have none.
 #[track_caller]
 fn assert_breaks_only(report: &Report, known: &[&str]) {
     let violated: Vec<_> = report.violations().map(|(property, _)| property).collect();
@@ -29,7 +29,7 @@ async fn artifacts_on(server: Server) -> Report {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn records_on_seaweedfs() {
-    assert_breaks_only(&records_on(Server::SeaweedFs).await, &[]);
+    assert_breaks_only(&records_on(Server::SeaweedFs).await, &["backslashes_round_trip"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -39,7 +39,7 @@ async fn records_on_ministack() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn artifacts_on_seaweedfs() {
-    assert_breaks_only(&artifacts_on(Server::SeaweedFs).await, &[]);
+    assert_breaks_only(&artifacts_on(Server::SeaweedFs).await, &["backslashes_round_trip"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -11,6 +11,9 @@ use records::s3::{S3Connection, S3Settings};
 pub(crate) enum Server {
     SeaweedFs,
     MiniStack,
+    /// MiniStack that checks signatures and policies; its account's root is test, test.
+    MiniStackIam,
+    LocalStack,
 }
 
 impl Server {
@@ -20,6 +23,8 @@ impl Server {
         let variable = match self {
             Self::SeaweedFs => "SEAWEEDFS_ENDPOINT",
             Self::MiniStack => "MINISTACK_ENDPOINT",
+            Self::MiniStackIam => "MINISTACK_IAM_ENDPOINT",
+            Self::LocalStack => "LOCALSTACK_ENDPOINT",
         };
         from_environment(variable)
     }
@@ -70,6 +75,36 @@ pub(crate) fn sdk() -> SdkConfig {
         .region(Region::new("us-east-1"))
         .credentials_provider(SharedCredentialsProvider::new(credentials))
         .build()
+}
+
+/// The same, with other credentials.
+pub(crate) fn sdk_of(access_key: &str, secret_key: &str) -> SdkConfig {
+    let credentials = Credentials::new(access_key, secret_key, None, None, "stand-ins");
+    let provider = SharedCredentialsProvider::new(credentials);
+    sdk().to_builder().credentials_provider(provider).build()
+}
+
+/// Runs a line of a shell with the AWS CLI in it, as someone would who pastes a remedy; what it prints.
+pub(crate) fn paste(server: Server, line: &str, access_key: &str, secret_key: &str) -> String {
+    let aws = from_environment("STAND_INS_AWS");
+    let folder = std::path::Path::new(&aws).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let output = std::process::Command::new("sh")
+        .args(["-c", line])
+        .env_clear()
+        .envs([
+            ("PATH", path.as_str()),
+            ("AWS_ACCESS_KEY_ID", access_key),
+            ("AWS_SECRET_ACCESS_KEY", secret_key),
+            ("AWS_DEFAULT_REGION", "us-east-1"),
+            ("AWS_ENDPOINT_URL", &server.endpoint()),
+            ("AWS_PAGER", ""),
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}\n{said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 pub(crate) fn connection(settings: S3Settings) -> S3Connection {

@@ -2,6 +2,8 @@
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider};
+use records::contract::{Access, Outcome, StoreContract};
+use records::s3::contract::{BucketContract, Prefixes};
 use records::s3::{S3Connection, S3Settings, S3Store};
 use records::{
     Blame, BlameKind, Denial, KeyProblem, PolicyKind, RecordStore, RefusalCause, ServiceRefusal,
@@ -323,11 +325,16 @@ fn other_region() -> RefusalCause {
     RefusalCause::OtherRegion { asked: Some("us-east-1".to_owned()) }
 }
 
-#[tokio::test(start_paused = true)]
-async fn throttling_without_end_is_told_as_such() {
-    let refusal = read(Answer::s3(503, "SlowDown", "Please reduce your request rate.")).await;
-    assert_eq!(refusal.cause, RefusalCause::Throttled);
-    assert!(refusal.remedy.advice.contains("parallelism"));
+#[tokio::test]
+async fn throttling_that_does_not_end_is_told_as_such() {
+    let url = serve(|_| Answer::s3(503, "SlowDown", "Please reduce your request rate.")).await;
+    let prefixes = Prefixes::new(["team-a/"], Vec::<String>::new());
+    let findings = BucketContract::new(connection(&url), prefixes).check(Access::Read).await;
+    for finding in findings {
+        assert_eq!(finding.outcome, Outcome::Unreadable);
+        assert!(finding.found.contains("refused for too many requests"), "{}", finding.found);
+        assert!(finding.remedy.unwrap().advice.contains("parallelism"));
+    }
 }
 
 #[tokio::test]
