@@ -17,7 +17,7 @@ use super::version::SecretVersion;
 use super::{Cluster, Place, Refusal};
 use crate::StoreError;
 
-type Cause = Box<dyn StdError + Send + Sync>;
+pub(super) type Cause = Box<dyn StdError + Send + Sync>;
 
 /// How often a request is sent before its failure is told.
 pub(super) const ATTEMPTS: u32 = 4;
@@ -291,7 +291,12 @@ impl Requests {
         Refusal::Unauthenticated { server, answer, kubectl: self.place.kubectl_of_cluster() }
     }
 
-    pub(super) fn service(&self, verb: &str, source: impl Into<Cause>) -> StoreError {
+    /// What a server comes to that is too busy for as long as anybody waits.
+    pub(super) fn turned_away(&self, verb: &str) -> StoreError {
+        self.service(verb, format!("{ATTEMPTS} attempts were turned away"))
+    }
+
+    fn service(&self, verb: &str, source: impl Into<Cause>) -> StoreError {
         StoreError::Service {
             service: self.place.to_string(),
             operation: format!("{verb} secrets"),
@@ -305,7 +310,7 @@ fn is_absent(status: &Status, name: &str) -> bool {
     is_of_kind(status, "secrets") && status.details.as_ref().is_some_and(|it| it.name == name)
 }
 
-fn is_of_kind(status: &Status, kind: &str) -> bool {
+pub(super) fn is_of_kind(status: &Status, kind: &str) -> bool {
     status.code == 404
         && status.reason == "NotFound"
         && status.details.as_ref().is_some_and(|details| details.kind == kind)

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use super::answer::Meaning;
 use super::connection::S3Connection;
 use super::objects::{Condition, Objects};
-use super::pacing::Retries;
 use super::{probing, settling};
 use crate::{ArtifactEntry, ArtifactStore, Key, PutMode, StoreError};
 
@@ -51,7 +50,7 @@ impl S3Artifacts {
     /// Writes whatever is there. To repeat it is safe, since the last writer stays in any case.
     async fn overwrite(&self, key: &Key, content: &Bytes) -> Result<(), StoreError> {
         let name = self.objects.name(key)?;
-        let mut retries = Retries::default();
+        let mut retries = self.objects.retries();
         loop {
             let Err(failure) = self.objects.put_once(&name, content, None).await else {
                 return Ok(());
@@ -91,7 +90,7 @@ impl ArtifactStore for S3Artifacts {
 
     async fn delete(&self, key: &Key) -> Result<(), StoreError> {
         let name = self.objects.name(key)?;
-        let mut retries = Retries::default();
+        let mut retries = self.objects.retries();
         loop {
             let failure = match self.objects.delete_once(&name, None).await {
                 Ok(()) => return Ok(()),

@@ -98,7 +98,7 @@ impl Objects {
         }
     }
 
-    pub(super) async fn get_once(&self, name: &str) -> Result<Object, Failure> {
+    async fn get_once(&self, name: &str) -> Result<Object, Failure> {
         let output = self
             .connection
             .s3()
@@ -200,12 +200,29 @@ impl Objects {
         Ok(sent?)
     }
 
+    /// Attempts at one request: none begins when three answers could have come.
+    pub(super) fn retries(&self) -> Retries {
+        Retries::within(self.connection.settings().timeouts.answer * 3)
+    }
+
+    /// One attempt to see what is under a key, for a write that has attempts of its own.
+    pub(super) async fn look(&self, name: &str) -> Result<Option<Object>, Failure> {
+        let turn = self.connection.pace().turn().await;
+        let result = self.get_once(name).await;
+        self.tell(turn, &result);
+        match result {
+            Ok(object) => Ok(Some(object)),
+            Err(failure) if failure.meaning == Meaning::NoSuchKey => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Sends a request that changes nothing until it is answered, or has failed often enough.
     async fn retried<T, O>(&self, attempt: impl Fn() -> O) -> Result<T, Failure>
     where
         O: Future<Output = Result<T, Failure>>,
     {
-        let mut retries = Retries::default();
+        let mut retries = self.retries();
         loop {
             let turn = self.connection.pace().turn().await;
             let result = attempt().await;

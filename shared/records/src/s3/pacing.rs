@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
 
 use super::answer::Meaning;
 
@@ -110,15 +111,22 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// How often one request is sent again.
-#[derive(Debug, Default)]
+/// How often one request is sent again, and until when.
+#[derive(Debug)]
 pub(super) struct Retries {
+    began: Instant,
+    patience: Duration,
     unanswered: u32,
     throttled: u32,
     concurrent: u32,
 }
 
 impl Retries {
+    /// No attempt begins later than `patience` from now.
+    pub(super) fn within(patience: Duration) -> Self {
+        Self { began: Instant::now(), patience, unanswered: 0, throttled: 0, concurrent: 0 }
+    }
+
     /// How long to wait before the request is sent again; `None` when it is not.
     pub(super) fn after(&mut self, meaning: Meaning) -> Option<Duration> {
         let (count, most, first) = match meaning {
@@ -127,7 +135,7 @@ impl Retries {
             Meaning::ConcurrentRequest => (&mut self.concurrent, 20, Duration::from_millis(10)),
             _ => return None,
         };
-        if *count >= most {
+        if *count >= most || self.began.elapsed() > self.patience {
             return None;
         }
         let longest = first.saturating_mul(1 << (*count).min(6)).min(Duration::from_secs(3));
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_request_is_not_sent_forever() {
-        let mut retries = Retries::default();
+        let mut retries = Retries::within(Duration::from_secs(30));
         let waits: Vec<_> = std::iter::from_fn(|| retries.after(Meaning::Unanswered)).collect();
         assert_eq!(waits.len(), 3);
         assert!(waits.iter().all(|wait| *wait <= Duration::from_secs(3)));

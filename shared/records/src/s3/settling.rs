@@ -30,7 +30,7 @@ pub(super) async fn put(
     condition: &Condition,
 ) -> Result<Version, StoreError> {
     let name = objects.name(key)?;
-    let mut attempts = Attempts::default();
+    let mut attempts = Attempts::new(objects);
     loop {
         let failure = match objects.put_once(&name, body, Some(condition)).await {
             Ok(version) => return Ok(version),
@@ -40,7 +40,7 @@ pub(super) async fn put(
         if !needs_settling(failure.meaning) {
             return Err(attempts.ended(objects, PUT, key, failure));
         }
-        match objects.get(key).await {
+        match objects.look(&name).await {
             Ok(Some(present)) if present.body == *body => return Ok(present.version),
             Ok(present) => {
                 let actual = present.map_or_else(Version::absent, |present| present.version);
@@ -48,7 +48,7 @@ pub(super) async fn put(
                     .go_on(objects, PUT, key, condition, found(actual, condition), failure)
                     .await?;
             }
-            Err(error) => attempts.go_on_blindly(objects, PUT, key, error, failure).await?,
+            Err(looking) => attempts.go_on_blindly(objects, PUT, key, looking, failure).await?,
         }
     }
 }
@@ -67,7 +67,7 @@ pub(super) async fn delete(
             Some(present) => Err(conflict(key, &condition, present.version)),
         };
     }
-    let mut attempts = Attempts::default();
+    let mut attempts = Attempts::new(objects);
     loop {
         let failure = match objects.delete_once(&name, Some(expected)).await {
             Ok(()) => return Ok(()),
@@ -77,13 +77,13 @@ pub(super) async fn delete(
         if !needs_settling(failure.meaning) {
             return Err(attempts.ended(objects, DELETE, key, failure));
         }
-        match objects.get(key).await {
+        match objects.look(&name).await {
             Ok(present) => {
                 let actual = present.map_or_else(Version::absent, |present| present.version);
                 let found = found(actual, &condition);
                 attempts.go_on(objects, DELETE, key, &condition, found, failure).await?;
             }
-            Err(error) => attempts.go_on_blindly(objects, DELETE, key, error, failure).await?,
+            Err(looking) => attempts.go_on_blindly(objects, DELETE, key, looking, failure).await?,
         }
     }
 }
@@ -102,7 +102,7 @@ fn conflict(key: &Key, condition: &Condition, actual: Version) -> StoreError {
 }
 
 /// What is known of the attempts at one write.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Attempts {
     /// Whether one of them may have been done without our knowing.
     doubt: bool,
@@ -115,6 +115,10 @@ struct Attempts {
 const MOST_SURPRISES: u32 = 10;
 
 impl Attempts {
+    fn new(objects: &Objects) -> Self {
+        Self { doubt: false, retries: objects.retries(), surprises: 0 }
+    }
+
     fn note(&mut self, failure: &Failure) {
         self.doubt |= failure.meaning.leaves_doubt();
     }
@@ -143,14 +147,12 @@ impl Attempts {
         objects: &Objects,
         operation: &'static str,
         key: &Key,
-        error: StoreError,
+        looking: Failure,
         failure: Failure,
     ) -> Result<(), StoreError> {
-        // That there was a conflict is certain, but with what is not known.
-        if !failure.meaning.is_passing() {
-            return Err(if self.doubt { unanswered(key, error) } else { error });
-        }
-        self.wait(objects, operation, key, failure).await
+        // With what a refusal was a conflict is not known as long as nothing can be read.
+        let passing = if failure.meaning.is_passing() { failure } else { looking };
+        self.wait(objects, operation, key, passing).await
     }
 
     async fn wait(

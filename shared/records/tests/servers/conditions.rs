@@ -189,16 +189,15 @@ async fn a_missing_bucket_is_not_absence() {
             store.delete(&key("a"), &version).await,
             store.delete(&key("a"), &Version::absent()).await,
             artifacts.get(&key("a")).await.map(drop),
-            artifacts.put(&key("a"), body("1"), PutMode::Overwrite).await,
             artifacts.list("").await.map(drop),
+            artifacts.put(&key("a"), body("1"), PutMode::Create).await,
         ];
-        for (number, error) in errors.into_iter().enumerate() {
-            let error = error.unwrap_err();
-            assert!(
-                matches!(error, StoreError::RootMissing { .. }),
-                "{server:?} {number}: {error:?}"
-            );
-        }
+        let wrong: Vec<_> = errors
+            .iter()
+            .enumerate()
+            .filter(|(_, outcome)| !matches!(outcome, Err(StoreError::RootMissing { .. })))
+            .collect();
+        assert!(wrong.is_empty(), "{server:?}: {wrong:?}");
     }
 }
 
@@ -306,7 +305,7 @@ async fn a_throttled_store_goes_on_more_slowly() {
 
 #[tokio::test]
 async fn no_answer_at_all_ends_in_time() {
-    let hasty = |settings: &mut S3Settings| settings.timeouts.answer = Duration::from_millis(200);
+    let hasty = |settings: &mut S3Settings| settings.timeouts.answer = Duration::from_millis(800);
     let (store, _proxy) = behind(Server::SeaweedFs, hasty, |_| Fate::Swallowed).await;
     let began = Instant::now();
     store.get(&key("a")).await.unwrap_err();
@@ -316,7 +315,7 @@ async fn no_answer_at_all_ends_in_time() {
         "{doubt:?}"
     );
     assert!(!format!("{doubt:?} {doubt}").contains("hunter2"));
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -11,4 +11,7 @@ mod main_job;
 mod partial_results;
 mod programs;
 mod replacement;
+mod resumed;
 mod secrets;
+mod slices;
+mod soak;
