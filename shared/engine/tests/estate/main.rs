@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
+mod adoption;
 mod body;
 mod copying;
 mod existing_state;
