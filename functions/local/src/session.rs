@@ -163,7 +163,7 @@ impl Session {
         let estate = estate.map_err(|error| {
             Failure::error("Failed to open the store of records", format!("{error}."))
         })?;
-        Ok(Some((estate, stores.contract)))
+        Ok(Some((estate.with_artifacts(stores.artifacts), stores.contract)))
     }
 
     /// The turn to apply to this estate. Records say nothing yet of a transaction that is at work on

@@ -23,7 +23,7 @@ pub struct EstateReading {
     /// Results that could not be recorded in their place.
     pub strays: Vec<StrayFacts>,
     /// Records that no snapshot had, where one is kept.
-    pub(crate) fetched: usize,
+    pub fetched: usize,
 }
 
 /// What a record says beside its objects.

@@ -53,7 +53,7 @@ pub(super) fn require_local(root: &Path) -> Result<(), StoreError> {
     let Some(folder) = nearest(root) else { return Ok(()) };
     let Ok(file_system) = statfs(&folder) else { return Ok(()) };
     let mounted = || mounted_as(&folder);
-    match remote_kind(i64::from(file_system.f_type), mounted) {
+    match remote_kind(file_system.f_type, mounted) {
         None => Ok(()),
         Some(kind) => Err(StoreError::Unsuitable {
             location: root.display().to_string(),
@@ -74,9 +74,12 @@ fn nearest(root: &Path) -> Option<PathBuf> {
 }
 
 /// What a file system is called when its files are on another machine.
-fn remote_kind(number: i64, mounted_as: impl FnOnce() -> Option<String>) -> Option<String> {
+fn remote_kind(
+    number: impl Into<i64>,
+    mounted_as: impl FnOnce() -> Option<String>,
+) -> Option<String> {
     // The number is of 32 bits, and some platforms widen it with its sign.
-    let number = number & 0xffff_ffff;
+    let number = number.into() & 0xffff_ffff;
     if number == FUSE {
         let name = mounted_as()?;
         let program = name.strip_prefix("fuse.")?;

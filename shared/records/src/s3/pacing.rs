@@ -152,7 +152,6 @@ fn jitter() -> f64 {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 mod tests {
     use super::*;
 

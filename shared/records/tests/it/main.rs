@@ -3,6 +3,8 @@
 
 #[cfg(feature = "s3")]
 mod bucket;
+#[cfg(feature = "s3")]
+mod bucket_settings;
 mod conformance;
 mod contract;
 mod directory;
