@@ -4,7 +4,7 @@
 mod conditions;
 mod conformance;
 mod contract;
-mod key_refusals;
 mod faults;
+mod key_refusals;
 mod proxy;
 mod server;
