@@ -306,9 +306,8 @@ impl Session {
 }
 
 fn estate_name() -> Result<EstateName, Failure> {
-    EstateName::new(WORKSPACE).map_err(|error| {
-        Diagnostic::error("Invalid name of an estate", error.to_string()).into()
-    })
+    EstateName::new(WORKSPACE)
+        .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()).into())
 }
 
 /// There is only one workspace.

@@ -76,10 +76,7 @@ pub async fn validate(
 pub(crate) type ReadWorld = (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics);
 
 /// Reads what a plan rests on from the world.
-pub(crate) async fn read_world(
-    workplace: &Workplace,
-    saved: &SavedPlan,
-) -> ReadWorld {
+pub(crate) async fn read_world(workplace: &Workplace, saved: &SavedPlan) -> ReadWorld {
     let (source, mut diagnostics) = source::from_bundle(&saved.bundle);
     if diagnostics.has_errors() {
         return (BTreeMap::new(), diagnostics);

@@ -64,7 +64,8 @@ fn assert_warned(scene: &Scene, ran: &Ran, words: &str) {
     // Nobody waits for a pipe that nobody writes into.
     std::fs::remove_file(scene.path().join("other/pipe")).unwrap();
     let verdicts = scene.run(&["validate", "-json", "-plan=plan.bin"]).json();
-    let snapshot = verdicts["verdicts"].as_array().unwrap().iter().find(|v| v["stage"] == "snapshot");
+    let snapshot =
+        verdicts["verdicts"].as_array().unwrap().iter().find(|v| v["stage"] == "snapshot");
     assert_eq!(snapshot.unwrap()["outcome"], "warn", "{verdicts:#}");
 }
 
@@ -84,7 +85,11 @@ fn a_record_that_moved_is_named() {
         patch(scene, "r/i/terraform_5fdata.a", |body| body["revision"] = "another".into());
         raise_serial(scene);
     });
-    assert_warned(&scene, &ran, "terraform_data.a: the record was changed while planning, by the run");
+    assert_warned(
+        &scene,
+        &ran,
+        "terraform_data.a: the record was changed while planning, by the run",
+    );
 }
 
 #[test]

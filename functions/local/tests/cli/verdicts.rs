@@ -38,7 +38,8 @@ impl Scene {
 
     /// Changes what a record says, as another program would.
     fn patch(&self, name: &str, change: impl FnOnce(&mut Value)) {
-        let mut body: Value = serde_json::from_slice(&std::fs::read(self.record(name)).unwrap()).unwrap();
+        let mut body: Value =
+            serde_json::from_slice(&std::fs::read(self.record(name)).unwrap()).unwrap();
         change(&mut body);
         std::fs::write(self.record(name), body.to_string()).unwrap();
     }
@@ -100,10 +101,16 @@ fn what_was_looked_at_refuses_where_it_moves() {
     let scene = applied(PARTS);
     scene.succeed(&["plan", "-var=left=2", "-out=left.bin"]);
     let reads = scene.succeed(&["show", "-reads", "left.bin"]).stdout;
-    assert!(reads.contains("terraform_data.shared") && reads.contains(".output.id = \"shared\""), "{reads}");
+    assert!(
+        reads.contains("terraform_data.shared") && reads.contains(".output.id = \"shared\""),
+        "{reads}"
+    );
     let json = scene.succeed(&["show", "-json", "-reads", "left.bin"]).json();
     let shared = &json["plumbline_sets"]["read_set"][0];
-    assert_eq!(shared["paths"][0], json!({"path": ["output", "id"], "planned": "shared", "sensitive": false}));
+    assert_eq!(
+        shared["paths"][0],
+        json!({"path": ["output", "id"], "planned": "shared", "sensitive": false})
+    );
     scene.succeed(&["apply", "-auto-approve", "-var=shared=2"]);
     let refused = scene.validate("left.bin", &[]);
     assert_eq!(refused.code, 3, "{}", refused.stdout);
@@ -201,10 +208,18 @@ resource "terraform_data" "gone" {
     scene.succeed(&["plan", "-target=terraform_data.sum", "-out=sum.bin"]);
     std::fs::remove_file(scene.path().join("sum.tf")).unwrap();
     scene.succeed(&["plan", "-var=gone=2", "-out=gone.bin"]);
-    scene.write("dependent.tf", b"resource \"terraform_data\" \"dependent\" {\n  input = terraform_data.gone.id\n}\n");
+    scene.write(
+        "dependent.tf",
+        b"resource \"terraform_data\" \"dependent\" {\n  input = terraform_data.gone.id\n}\n",
+    );
     scene.succeed(&["apply", "-auto-approve", "-var=names=[\"a\", \"b\"]"]);
     let refused = scene.validate("sum.bin", &[]);
-    assert_verdict(&refused, "records", "reject", "rests on which instances of terraform_data.many there are");
+    assert_verdict(
+        &refused,
+        "records",
+        "reject",
+        "rests on which instances of terraform_data.many there are",
+    );
     let refused = scene.validate("gone.bin", &[]);
     assert_verdict(&refused, "records", "reject", "depends on terraform_data.gone");
 }
@@ -226,7 +241,10 @@ fn plans_of_others_expired_used_or_damaged() {
     scene.succeed(&["apply", "left.bin"]);
     let used = scene.validate("left.bin", &[]);
     let verdicts = used.json()["verdicts"].to_string();
-    assert!(verdicts.contains("was used already") && verdicts.contains("was changed since"), "{verdicts}");
+    assert!(
+        verdicts.contains("was used already") && verdicts.contains("was changed since"),
+        "{verdicts}"
+    );
     let expiring = scene.run_with(
         &["plan", "-var=left=3", "-out=late.bin"],
         &[("PLUMB__PLANS__EXPIRY", "1s")],
@@ -258,7 +276,12 @@ fn estates_that_vanish_appear_or_are_others() {
     assert_verdict(&vanished, "lineage", "reject", "are gone");
     assert_eq!(vanished.code, 3);
     scene.succeed(&["apply", "-auto-approve"]);
-    assert_verdict(&scene.validate("left.bin", &[]), "lineage", "reject", "belong to another estate");
+    assert_verdict(
+        &scene.validate("left.bin", &[]),
+        "lineage",
+        "reject",
+        "belong to another estate",
+    );
     std::fs::remove_dir_all(&records).unwrap();
     std::fs::rename(&aside, &records).unwrap();
     let back = scene.validate("left.bin", &[]);
@@ -286,7 +309,8 @@ fn network(id: &str, other: &str) -> String {
 
 #[test]
 fn outputs_of_another_estate_are_read_again_path_by_path() {
-    let scene = Scene::new(&[("net/main.tf", &network("subnet-1", "x")), ("app/main.tf", DOWNSTREAM)]);
+    let scene =
+        Scene::new(&[("net/main.tf", &network("subnet-1", "x")), ("app/main.tf", DOWNSTREAM)]);
     let net = |text: &str| {
         scene.write("net/main.tf", text.as_bytes());
         scene.succeed(&["-chdir=net", "apply", "-auto-approve"]);
@@ -307,7 +331,10 @@ fn outputs_of_another_estate_are_read_again_path_by_path() {
     assert_verdict(&moved, "upstream", "reject", "was changed since");
     let found = verdict(&moved, "upstream");
     assert_eq!(found["path"], ".outputs.subnet.id");
-    assert_eq!((&found["planned"], &found["actual"]), (&json!("\"subnet-1\""), &json!("\"subnet-2\"")));
+    assert_eq!(
+        (&found["planned"], &found["actual"]),
+        (&json!("\"subnet-1\""), &json!("\"subnet-2\""))
+    );
     assert_eq!(moved.code, 3);
     let waiver = "-accept-drift=data.terraform_remote_state.net.outputs.subnet.id";
     let waived = validate(&[waiver]);
@@ -324,9 +351,12 @@ fn outputs_of_another_estate_are_read_again_path_by_path() {
 #[test]
 fn state_files_of_terraform_are_read_again() {
     let state = |id: &str| {
-        format!(r#"{{"version":4,"outputs":{{"subnet":{{"value":{{"id":"{id}"}},"type":["object",{{"id":"string"}}]}}}}}}"#)
+        format!(
+            r#"{{"version":4,"outputs":{{"subnet":{{"value":{{"id":"{id}"}},"type":["object",{{"id":"string"}}]}}}}}}"#
+        )
     };
-    let scene = Scene::new(&[("net/terraform.tfstate", &state("subnet-1")), ("app/main.tf", DOWNSTREAM)]);
+    let scene =
+        Scene::new(&[("net/terraform.tfstate", &state("subnet-1")), ("app/main.tf", DOWNSTREAM)]);
     scene.succeed(&["-chdir=app", "plan", "-out=app.bin"]);
     scene.write("net/terraform.tfstate", state("subnet-2").as_bytes());
     let refused = scene.run(&["-chdir=app", "validate", "-json", "-plan=app.bin"]);

@@ -94,7 +94,8 @@ fn unreadable(why: &str) -> [Verdict; 3] {
     let message = "the records could not be read";
     let not_checked = |stage| Verdict::new(stage, Outcome::NotChecked, message);
     let records = Verdict::new(Stage::Records, Outcome::Reject, format!("{message}: {why}"));
-    let remedy = "see that they can be read where they are kept, then run `plumb validate -plan=FILE` again";
+    let remedy =
+        "see that they can be read where they are kept, then run `plumb validate -plan=FILE` again";
     [not_checked(Stage::Lineage), not_checked(Stage::Serial), records.remedy(remedy)]
 }
 

@@ -452,8 +452,9 @@ fn a_waiver_accepts_one_finding_and_never_a_delete_of_something_unseen() {
     let a = address("test_thing.a");
     let mut world: Read = saved.plan.refreshed.clone();
     world.get_mut(&a).unwrap().current = Some(thing(&[("id", "i-1".into()), ("tags", tags("b"))]));
-    let waiver =
-        |path: Option<&str>| [Waiver { address: a.clone(), path: path.map(str::to_owned), principal: None }];
+    let waiver = |path: Option<&str>| {
+        [Waiver { address: a.clone(), path: path.map(str::to_owned), principal: None }]
+    };
     let check = |saved: &SavedPlan, world: &Read, waivers: &[Waiver]| {
         check_resources(saved, World::Read(world), waivers).iter().any(Verdict::is_reject)
     };

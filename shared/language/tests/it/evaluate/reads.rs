@@ -37,10 +37,7 @@ fn a_conditional_reads_the_branch_taken() {
 fn attempts_and_loops_are_kept() {
     assert_reads("try(local.object.z, var.s)", &["local.object.z", "var.s"]);
     assert_reads("can(local.object.a)", &["local.object.a"]);
-    assert_reads(
-        "[for x in toset(var.list) : \"${x}${var.s}\"]",
-        &["var.list", "var.s"],
-    );
+    assert_reads("[for x in toset(var.list) : \"${x}${var.s}\"]", &["var.list", "var.s"]);
     assert_reads(
         "[for i in range(2) : aws_instance.web[i].id]",
         &["aws_instance.web[0].id", "aws_instance.web[1].id"],
