@@ -204,8 +204,7 @@ mod tests {
             let (stop, seen, clock) = (&stop, &seen, &clock);
             async move {
                 stop.reached(level).await;
-                let due = deadline.when(level);
-                assert!((due..=due + LONGEST_SLEEP).contains(&clock.now()));
+                assert!(clock.now() >= deadline.when(level), "{level:?} came early");
                 seen.lock().unwrap().push(level);
             }
         };

@@ -4,11 +4,13 @@
 //! makes drift by editing it. `calls.log` in the folder lists every call, one JSON object a line.
 //! Attributes of `test_thing` make it slow, fail, or fail half way. Where the environment has
 //! `TEST_PROVIDER_KILL_PARENT_AFTER`, whoever started the provider is killed once so many calls have ended.
+//! Where it has `TEST_PROVIDER_REQUEST_TOKENS`, the provider knows request tokens.
 
 mod ephemeral;
 mod functions;
 mod nested;
 mod parricide;
+mod request_tokens;
 mod schemas;
 mod server;
 mod service;

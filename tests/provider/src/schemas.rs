@@ -1,5 +1,6 @@
 //! Schemas, and their way onto the wire.
 
+use crate::request_tokens;
 use providers::protocol::tfplugin6 as wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ pub(crate) fn provider() -> Schema {
 
 /// Attributes beside the provider's own: the module that uses it.
 pub(crate) fn provider_meta() -> Schema {
-    let attributes = attributes([("module", plain(Type::String).optional())]);
+    let mut attributes = attributes([("module", plain(Type::String).optional())]);
+    attributes.extend(request_tokens::attribute());
     Schema { version: 0, block: Block { attributes, ..Block::default() } }
 }
 

@@ -3,7 +3,7 @@
 use crate::parricide::Parricide;
 use crate::server::Provider;
 use crate::world::{LoggedCall, World};
-use crate::{ephemeral, functions, nested, schemas, thing};
+use crate::{ephemeral, functions, nested, request_tokens, schemas, thing};
 use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value};
 use std::io;
 use std::sync::OnceLock;
@@ -172,12 +172,15 @@ impl Service {
         action: &str,
         prior: &Value,
         planned: &Value,
+        token: Option<&str>,
     ) -> Result<Value, Failure> {
         let object_type = self.resource_type(ty).map_err(|e| Failure::nothing(e.message()))?;
         let world = self.world().map_err(|e| Failure::nothing(e.message()))?;
         let stop = self.stop();
         match (ty, action) {
-            (thing::TYPE, "create") => thing::create(world, planned, object_type, &stop).await,
+            (thing::TYPE, "create") => {
+                thing::create(world, planned, token, object_type, &stop).await
+            }
             (thing::TYPE, "update") => {
                 thing::update(world, prior, planned, object_type, &stop).await
             }
@@ -415,7 +418,10 @@ impl Provider for Service {
         };
         let named = if planned.is_null() { &prior } else { &planned };
         let logged = self.begin(action, &request.type_name, Service::name_of(named))?;
-        let changed = self.change(&request.type_name, action, &prior, &planned).await;
+        let meta_type = schemas::provider_meta().block.implied_type();
+        let token = request_tokens::of(&decode(request.provider_meta.as_ref(), &meta_type)?);
+        let ty_name = &request.type_name;
+        let changed = self.change(ty_name, action, &prior, &planned, token.as_deref()).await;
         let (state, diagnostics, phase) = match changed {
             Ok(state) => (state, Vec::new(), "finished"),
             Err(Failure { message, state }) => {
@@ -449,8 +455,17 @@ impl Provider for Service {
             id = given.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
         }
         let logged = self.begin("import", &request.type_name, Some(id.clone()))?;
+        let token = request_tokens::of_import(&id).map(str::to_owned);
+        if let Some(token) = &token {
+            id = self.world()?.id_with_token(token).map_err(internal)?.unwrap_or_default();
+        }
         let found = self.world()?.read(&request.type_name, &id, ty).map_err(internal)?;
         let Some(object) = found else {
+            if token.is_some() {
+                // Nothing was made with it, which is an answer.
+                logged.end("finished")?;
+                return answer(wire::import_resource_state::Response::default());
+            }
             logged.end("failed")?;
             let message = format!("There is no {} with id {id:?}", request.type_name);
             return answer(wire::import_resource_state::Response {

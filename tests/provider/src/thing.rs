@@ -17,6 +17,8 @@ pub(crate) const TYPE: &str = "test_thing";
 /// - `token` makes creates idempotent: a second one with the same token gives the first's object.
 /// - `slow_ms` makes creates and updates take that long after the object is there; with `stubborn`
 ///   also where the provider is asked to stop.
+/// - `ripe_ms` makes a thing whole only that long after its creation, whoever waits: until then it has no tags.
+///   A create waits for it, and where it is asked to stop gives the thing as it is.
 /// - `fail_on` is `create`, `update`, `delete` or `read`: that call fails; with `partial`, a create
 ///   or update fails after the object was written, and says so.
 pub(crate) fn schema() -> Schema {
@@ -33,6 +35,7 @@ pub(crate) fn schema() -> Schema {
         ("token", plain(Type::String).optional()),
         ("slow_ms", plain(Type::Number).optional()),
         ("stubborn", plain(Type::Bool).optional()),
+        ("ripe_ms", plain(Type::Number).optional()),
         ("fail_on", plain(Type::String).optional()),
         ("partial", plain(Type::Bool).optional()),
     ]);
@@ -63,8 +66,7 @@ fn is_set(object: &Value, name: &str) -> bool {
 
 /// Takes the time that the object says; whether the provider was asked to stop before.
 async fn dawdle(object: &Value, stop: &Stop) -> Result<(), Stopped> {
-    let slow = object.attribute("slow_ms").and_then(|v| v.as_number()?.to_u64());
-    let Some(slow) = slow.map(Duration::from_millis) else { return Ok(()) };
+    let Some(slow) = duration(object, "slow_ms") else { return Ok(()) };
     match is_set(object, "stubborn") {
         true => {
             tokio::time::sleep(slow).await;
@@ -72,6 +74,16 @@ async fn dawdle(object: &Value, stop: &Stop) -> Result<(), Stopped> {
         }
         false => stop.sleep(slow).await,
     }
+}
+
+fn duration(object: &Value, name: &str) -> Option<Duration> {
+    let milliseconds = object.attribute(name)?.as_number()?.to_u64()?;
+    Some(Duration::from_millis(milliseconds))
+}
+
+/// A thing as the world shows it before it is ripe.
+fn unripe(object: &Value) -> Value {
+    with(object, [("tags", Value::null(Type::map(Type::String)))])
 }
 
 fn with(object: &Value, changes: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
@@ -109,16 +121,25 @@ pub(crate) fn plan(prior: &Value, proposed: &Value, config: &Value) -> (Value, V
 pub(crate) async fn create(
     world: &World,
     planned: &Value,
+    request_token: Option<&str>,
     ty: &Type,
     stop: &Stop,
 ) -> Result<Value, Failure> {
     if fails(planned, "create") && !is_set(planned, "partial") {
         return Err(Failure::nothing("The world refuses to create it"));
     }
-    let object = match existing(world, planned, ty)? {
+    let new = uuid::Uuid::new_v4().to_string();
+    let id = match request_token {
+        Some(token) => world.id_of_token(token, &new)?,
+        None => new,
+    };
+    let existing = match world.read(TYPE, &id, ty)? {
+        Some(existing) => Some(existing),
+        None => existing(world, planned, ty)?,
+    };
+    let object = match existing {
         Some(existing) => existing,
         None => {
-            let id = uuid::Uuid::new_v4().to_string();
             let zone = planned.attribute("zone").filter(|z| z.is_known() && !z.is_null());
             let object = with(
                 planned,
@@ -128,10 +149,18 @@ pub(crate) async fn create(
                     ("zone", zone.unwrap_or_else(|| Value::string("zone-a"))),
                 ],
             );
+            if let Some(ripe) = duration(planned, "ripe_ms") {
+                world.ripen(&id, ripe)?;
+            }
             world.write(TYPE, &id, &object, ty)?;
             object
         }
     };
+    let left = world.until_ripe(&text(&object, "id").unwrap_or_default())?;
+    if !left.is_zero() && stop.sleep(left).await.is_err() {
+        let words = "The create was stopped before the object was whole";
+        return Err(Failure::with(words, unripe(&object)));
+    }
     settle(&object, "create", stop).await
 }
 
@@ -195,7 +224,11 @@ pub(crate) fn read(world: &World, current: &Value, ty: &Type) -> Result<Value, F
         return Err(Failure::nothing("The world cannot be read"));
     }
     let id = text(current, "id").unwrap_or_default();
-    Ok(world.read(TYPE, &id, ty)?.unwrap_or_else(|| Value::null(ty.clone())))
+    let Some(object) = world.read(TYPE, &id, ty)? else { return Ok(Value::null(ty.clone())) };
+    match world.until_ripe(&id)?.is_zero() {
+        true => Ok(object),
+        false => Ok(unripe(&object)),
+    }
 }
 
 /// A stored object of version 0 has `label` in place of `name`.

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 use values::{Type, Value};
 
 /// Name of the log of calls in the folder.
@@ -76,6 +77,59 @@ impl World {
         }
     }
 
+    /// The id that belongs to a request token: the one that was given first.
+    ///
+    /// # Errors
+    /// Where the token cannot be kept.
+    pub fn id_of_token(&self, token: &str, new: &str) -> io::Result<String> {
+        let file = self.folder.join("tokens").join(token);
+        std::fs::create_dir_all(file.parent().unwrap_or(&self.folder))?;
+        match OpenOptions::new().write(true).create_new(true).open(&file) {
+            Ok(mut out) => {
+                out.write_all(new.as_bytes())?;
+                fsync(&out)?;
+                Ok(new.to_owned())
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => std::fs::read_to_string(file),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The id that belongs to a request token; `None` where nobody has used it.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn id_with_token(&self, token: &str) -> io::Result<Option<String>> {
+        match std::fs::read_to_string(self.folder.join("tokens").join(token)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            id => id.map(Some),
+        }
+    }
+
+    /// Notes that an object is whole from now plus this on.
+    ///
+    /// # Errors
+    /// Where that cannot be noted.
+    pub fn ripen(&self, id: &str, after: Duration) -> io::Result<()> {
+        let file = self.folder.join("ripe").join(id);
+        std::fs::create_dir_all(file.parent().unwrap_or(&self.folder))?;
+        std::fs::write(file, (since_the_epoch() + after).as_millis().to_string())
+    }
+
+    /// How long it takes until an object is whole.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub fn until_ripe(&self, id: &str) -> io::Result<Duration> {
+        match std::fs::read_to_string(self.folder.join("ripe").join(id)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Duration::ZERO),
+            ripe => {
+                let ripe = ripe?.parse().map(Duration::from_millis).map_err(io::Error::other)?;
+                Ok(ripe.saturating_sub(since_the_epoch()))
+            }
+        }
+    }
+
     /// Removes an object, if it is there.
     ///
     /// # Errors
@@ -138,4 +192,8 @@ impl World {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+}
+
+fn since_the_epoch() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

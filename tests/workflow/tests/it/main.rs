@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod concurrent;
+mod drift;
 mod estate;
 mod interrupted;
 mod killed;
@@ -10,4 +11,7 @@ mod main_job;
 mod partial_results;
 mod programs;
 mod replacement;
+mod resumed;
 mod secrets;
+mod slices;
+mod soak;
