@@ -18,7 +18,7 @@ use engine::identifiers::Principal;
 use engine::random::Random;
 use engine::record::key::EstateName;
 use engine::saved_plan::LockedProvider;
-use engine::verdict::RejectCode;
+use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use providers::builtin::BuiltinProvider;
@@ -26,7 +26,7 @@ use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
-use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
+use records::{Opening, StoreError};
 use runs::contract::ContractTerms;
 use runs::kms_key::KmsKey;
 use runs::plan_key::PlanKey;
@@ -166,29 +166,6 @@ impl Session {
         Ok(Some((estate.with_artifacts(stores.artifacts), stores.contract)))
     }
 
-    /// The turn to apply to this estate. Records say nothing yet of a transaction that is at work on
-    /// them, so applies must not overlap; the lock is free the moment its process ends, however.
-    ///
-    /// # Errors
-    /// Where another process has its turn, or the store cannot be opened.
-    pub(crate) async fn turn_to_apply(&self) -> Result<ProcessLock, Failure> {
-        let failed = |error: StoreError| {
-            Diagnostic::error("Failed to open the store of records", format!("{error}."))
-        };
-        let project = self.project()?;
-        let beside = self.directory.store();
-        let root = project.store_directory(beside.clone()).unwrap_or(beside);
-        let store = DirectoryStore::open(root, Opening::Create).await;
-        let store = store.map_err(failed)?;
-        let name = Key::new(format!("{}/apply", project.estate.name)).map_err(failed)?;
-        let lock = store.try_process_lock(&name).await.map_err(failed)?;
-        lock.ok_or_else(|| {
-            let detail = "Another process is applying to this estate. Nothing was changed. Wait until it ends, then run this command again: a saved plan that is still sound then applies.";
-            let error = Diagnostic::error("Another apply is under way", detail);
-            Failure::Refused(RejectCode::Busy, error.into())
-        })
-    }
-
     /// The key that authenticates plans.
     ///
     /// # Errors
@@ -279,11 +256,13 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
+        let plan_expiry = self.project()?.project.plans.expiry.0;
         Ok(Workplace {
             estate,
             contract,
             environment,
             stop: self.stop.clone(),
+            terms: Terms { plan_expiry, ..Terms::default() },
             locked: locked.collect(),
         })
     }

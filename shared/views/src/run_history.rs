@@ -109,6 +109,10 @@ fn write_attempt(attempt: &JournalBody, out: &mut dyn Write) -> io::Result<()> {
             match entry.outcome {
                 JournalOutcome::Begun => "begun, and no result was recorded",
                 JournalOutcome::Recorded => "recorded",
+                JournalOutcome::Failed => "failed, and what is left is recorded",
+                JournalOutcome::Unfinished =>
+                    "stopped while its provider worked; the next attempt goes on",
+                JournalOutcome::InDoubt => "in doubt: whether it was done could not be found out",
                 JournalOutcome::Stray => "kept beside its record, which another run had changed",
                 JournalOutcome::Unrecorded => "not recorded, since the store could not be written",
             }

@@ -4,7 +4,9 @@
 
 mod adoption;
 mod body;
+mod claims;
 mod copying;
+mod crashes;
 mod existing_state;
 mod key;
 mod reading;
@@ -13,4 +15,5 @@ mod saved_plan;
 mod snapshot;
 mod stages;
 mod support;
+mod takeover;
 mod transaction;

@@ -8,6 +8,7 @@ use engine::identifiers::{Principal, RunId};
 use engine::random::Random;
 use engine::record::key::EstateName;
 use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
+use engine::transaction::Terms;
 use engine::verdict::{Stage, Verdict};
 use engine::{Environment, PlanOptions, Stop, Variables};
 use jiff::Timestamp;
@@ -93,6 +94,7 @@ fn scene(configuration: &str) -> Scene {
         contract: None,
         environment,
         stop: Stop::new(),
+        terms: Terms::default(),
         locked: BTreeMap::new(),
     };
     Scene { workplace, store, clock, files, key: HmacKey::new([7; 32]) }

@@ -141,6 +141,38 @@ impl Estate {
         self.succeed(&["state", "list"]).stdout.lines().map(str::to_owned).collect()
     }
 
+    /// Bodies of the records of instances, as they are in the store.
+    fn bodies(&self) -> Vec<Value> {
+        let folder = self.path().join(".plumb/records/default/r/i");
+        let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+        let files = entries.map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+        files.map(|body| serde_json::from_slice(&body).unwrap()).collect()
+    }
+
+    fn addresses(&self, of: impl Fn(&Value) -> bool) -> BTreeSet<String> {
+        let bodies = self.bodies().into_iter().filter(|body| of(body));
+        bodies.map(|body| body["address"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Instances whose records say that a provider was asked to create them, and no answer is recorded.
+    pub(crate) fn creates_in_flight(&self) -> BTreeSet<String> {
+        self.addresses(|body| {
+            let claim = &body["claim"];
+            claim["state"] == "applying" && claim["action"] == "create"
+        })
+    }
+
+    /// Instances of which an object may exist that no record describes.
+    pub(crate) fn in_doubt(&self) -> BTreeSet<String> {
+        self.addresses(|body| !body["doubt"].is_null())
+    }
+
+    /// A person has looked, and says that nothing is to be recorded.
+    #[track_caller]
+    pub(crate) fn dismiss(&self, address: &str) {
+        self.succeed(&["dismiss", address]);
+    }
+
     /// Instances of the root module in `show -json`.
     #[track_caller]
     pub(crate) fn shown(&self) -> Vec<Value> {
