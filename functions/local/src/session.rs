@@ -3,7 +3,7 @@
 use crate::WATCHDOG;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::fault_injection::mortal;
+use crate::fault_injection::{hasty, mortal};
 use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
@@ -16,7 +16,7 @@ use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
 use engine::saved_plan::{HmacKey, LockedProvider};
-use engine::verdict::RejectCode;
+use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use providers::builtin::BuiltinProvider;
@@ -24,7 +24,7 @@ use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
-use records::{DirectoryStore, Key, Opening, ProcessLock, StoreError};
+use records::{DirectoryStore, Opening, StoreError};
 use runs::remote_state::StateFiles;
 use runs::source::Source;
 use runs::{Workplace, key_file};
@@ -139,29 +139,6 @@ impl Session {
         Ok(Some(estate.map_err(failed)?))
     }
 
-    /// The turn to apply to this estate. Records say nothing yet of a transaction that is at work on
-    /// them, so applies must not overlap; the lock is free the moment its process ends, however.
-    ///
-    /// # Errors
-    /// Where another process has its turn, or the store cannot be opened.
-    pub(crate) async fn turn_to_apply(&self) -> Result<ProcessLock, Failure> {
-        let failed = |error: StoreError| {
-            Diagnostic::error("Failed to open the store of records", format!("{error}."))
-        };
-        let project = self.project()?;
-        let beside = self.directory.store();
-        let root = project.store_directory(beside.clone()).unwrap_or(beside);
-        let store = DirectoryStore::open(root, Opening::Create).await;
-        let store = store.map_err(failed)?;
-        let name = Key::new(format!("{}/apply", project.estate.name)).map_err(failed)?;
-        let lock = store.try_process_lock(&name).await.map_err(failed)?;
-        lock.ok_or_else(|| {
-            let detail = "Another process is applying to this estate. Nothing was changed. Wait until it ends, then run this command again: a saved plan that is still sound then applies.";
-            let error = Diagnostic::error("Another apply is under way", detail);
-            Failure::Refused(RejectCode::Busy, error.into())
-        })
-    }
-
     /// The key that authenticates plans.
     ///
     /// # Errors
@@ -235,7 +212,14 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
-        Ok(Workplace { estate, environment, stop: self.stop.clone(), locked: locked.collect() })
+        let plan_expiry = self.project()?.project.plans.expiry.0;
+        Ok(Workplace {
+            estate,
+            environment,
+            stop: self.stop.clone(),
+            terms: hasty(Terms { plan_expiry, ..Terms::default() }, &self.environment),
+            locked: locked.collect(),
+        })
     }
 
     /// The configuration, with its modules installed and its providers locked.

@@ -2,7 +2,7 @@
 
 use crate::object::DeposedKey;
 use crate::record::body::{ClaimedAction, ClaimedObject};
-use crate::state::InstanceState;
+use crate::state::{InstanceState, OutputState};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,14 +135,19 @@ pub trait Recorder: Send + Sync {
     }
 
     /// What a read of the world, or the configuration alone, says of an instance that no action
-    /// changes: written from the version that the plan read, keeping the revision. A conflict is
-    /// ignored, since whoever wrote meanwhile knows better.
+    /// changes: written from `state.version`, the version that the plan read (where there is none, from what
+    /// is known), keeping the revision. A conflict is ignored, since whoever wrote meanwhile knows better.
     async fn refresh(
         &self,
         address: &ResourceInstance,
         state: &InstanceState,
     ) -> Result<(), RecordError>;
 
-    /// The values of all root outputs from now on; those not named are gone.
-    async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError>;
+    /// The values of all root outputs from now on; those that the plan saw and that are not named are gone.
+    /// What is as the plan saw it stays as it is: another run may have changed it since.
+    async fn write_outputs(
+        &self,
+        planned: &BTreeMap<Arc<str>, OutputState>,
+        outputs: &BTreeMap<Arc<str>, Value>,
+    ) -> Result<(), RecordError>;
 }

@@ -124,6 +124,11 @@ impl Deadline {
         Deadline { end, threshold: Deadline::THRESHOLD }
     }
 
+    /// Whether less time is left than a new provider call may need.
+    pub(crate) fn is_near(&self, clock: &dyn Clock) -> bool {
+        clock.now() >= self.when(StopLevel::Draining)
+    }
+
     /// When a level is reached: of the threshold, two thirds are for calls in flight to end by themselves,
     /// two ninths for providers that were asked to stop, and the rest for writing down and answering.
     fn when(&self, level: StopLevel) -> Timestamp {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::{
-    ArtifactEntry, ArtifactStore, BulkRead, Entry, Key, PutMode, Record, RecordStore, StoreError,
-    Version,
+    ArtifactEntry, ArtifactStore, BulkRead, Entry, Hold, Key, PutMode, Record, RecordStore,
+    StoreError, Version,
 };
 
 /// What was asked of a store.
@@ -188,6 +188,10 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
 
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
         self.count(Method::GetAll).get_all(prefix).await
+    }
+
+    async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
+        self.inner.try_hold(name).await
     }
 
     fn location(&self) -> String {

@@ -57,7 +57,7 @@ pub use directory::{DirectoryArtifacts, DirectoryStore, Opening, ProcessLock};
 pub use error::{FileOperation, StoreError};
 pub use key::{Key, KeyFault, MAX_KEY_LENGTH};
 pub use memory::{MemoryArtifacts, MemoryStore};
-pub use record_store::{BulkRead, Entry, Record, RecordStore};
+pub use record_store::{BulkRead, Entry, Hold, HoldGuard, Record, RecordStore};
 pub use run_cache::{RunCache, Uncached};
 pub use service_refusal::{
     Blame, BlameKind, Denial, KeyProblem, PolicyKind, RefusalCause, ServiceRefusal,

@@ -1,5 +1,6 @@
 //! The store of records: conditional writes of small bodies.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -45,6 +46,35 @@ pub enum BulkRead {
     WithList,
     /// [`RecordStore::get_all`] costs a list and one request for every body.
     OneByOne,
+}
+
+/// What came of asking for a lock that ends with this process.
+#[derive(Debug)]
+pub enum Hold {
+    /// Ours, until the guard is dropped or this process ends in any way. Nobody else alive has it.
+    Held(HoldGuard),
+    /// Somebody alive has it.
+    Taken,
+    /// This store cannot tell who is alive: its users agree on leases instead.
+    NotOffered,
+}
+
+/// Lets go of a [`Hold`] when it is dropped.
+pub struct HoldGuard {
+    _guard: Box<dyn Any + Send + Sync>,
+}
+
+impl HoldGuard {
+    /// Holds for as long as `guard` lives.
+    pub fn new(guard: impl Any + Send + Sync) -> Self {
+        Self { _guard: Box::new(guard) }
+    }
+}
+
+impl fmt::Debug for HoldGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HoldGuard")
+    }
 }
 
 /// Bodies under keys, changed by compare-and-swap only.
@@ -121,6 +151,11 @@ pub trait RecordStore: Send + Sync {
     /// error, never a part.
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError>;
 
+    /// Takes a named lock that ends with this process, where the store has such locks.
+    async fn try_hold(&self, _name: &Key) -> Result<Hold, StoreError> {
+        Ok(Hold::NotOffered)
+    }
+
     /// Where the records are, for messages: `.plumb`, `s3://bucket/prefix`.
     fn location(&self) -> String;
 
@@ -186,6 +221,10 @@ impl<S: RecordStore + ?Sized> RecordStore for Arc<S> {
 
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
         (**self).get_all(prefix).await
+    }
+
+    async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
+        (**self).try_hold(name).await
     }
 
     fn location(&self) -> String {

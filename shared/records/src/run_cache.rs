@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::sync::Mutex;
 
 use crate::memory::starting_with;
-use crate::{BulkRead, Entry, Key, Record, RecordStore, StoreError, Version};
+use crate::{BulkRead, Entry, Hold, Key, Record, RecordStore, StoreError, Version};
 
 /// Reads a prefix in bulk once, and answers from that until the first write.
 ///
@@ -146,6 +146,10 @@ impl<S: RecordStore> RecordStore for RunCache<S> {
         Ok(all.map(|(key, record)| (key.clone(), record.clone())).collect())
     }
 
+    async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
+        self.shared.inner.try_hold(name).await
+    }
+
     fn location(&self) -> String {
         self.shared.inner.location()
     }
@@ -201,6 +205,10 @@ impl<S: RecordStore> RecordStore for Uncached<S> {
 
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
         self.shared.inner.get_all(prefix).await
+    }
+
+    async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
+        self.shared.inner.try_hold(name).await
     }
 
     fn location(&self) -> String {

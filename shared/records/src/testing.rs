@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::{
-    ArtifactEntry, ArtifactStore, BulkRead, Entry, Key, Method, PutMode, Record, RecordStore,
+    ArtifactEntry, ArtifactStore, BulkRead, Entry, Hold, Key, Method, PutMode, Record, RecordStore,
     StoreError, Version,
 };
 
@@ -117,6 +117,10 @@ where
 
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
         self.inner.get_all(prefix).await
+    }
+
+    async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
+        self.inner.try_hold(name).await
     }
 
     fn location(&self) -> String {

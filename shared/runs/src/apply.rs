@@ -2,23 +2,20 @@
 
 use crate::error::RunError;
 use crate::source;
-use crate::validate::{ReadWorld, read_world};
+use crate::validate::read_world;
 use crate::workplace::Workplace;
 use engine::estate::{EstateHeader, EstateReading, Spill};
 use engine::identifiers::{Principal, RunId};
-use engine::saved_plan::{DEFAULT_EXPIRY, ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan};
+use engine::saved_plan::{ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan};
 use engine::stages::{
-    AuthenticityFacts, Waiver, World, authenticate, check_lineage, check_records, check_resources,
-    check_serial, check_upstream,
+    AuthenticityFacts, Waiver, World, authenticate, check_lineage, check_resources, check_serial,
+    check_upstream,
 };
-use engine::transaction::{Transaction, TransactionError, TransactionRequest};
-use engine::verdict::{RejectCode, Verdict};
-use engine::{Applied, ApplyOptions, Deadline, Ending, Variables};
+use engine::transaction::{Begun, Transaction, TransactionRequest, is_only_busy, members};
+use engine::verdict::Verdict;
+use engine::{Applied, ApplyOptions, Deadline, Ending, ProviderSettler, Variables};
 use language::diagnostics::Diagnostics;
 use std::sync::Arc;
-
-/// How long a lease is taken for where there is no deadline, in seconds.
-const LEASE: i64 = 15 * 60;
 
 /// The plan to apply.
 pub enum PlanToApply<'a> {
@@ -73,7 +70,8 @@ pub struct ApplyOutcome {
     pub header: Option<EstateHeader>,
 }
 
-/// Checks a plan, and applies it where nothing rejects it.
+/// Checks a plan, and applies it where nothing rejects it. A plan that an earlier invocation has decided to apply
+/// is not checked again: what is left of it is done.
 ///
 /// # Errors
 /// Where the plan, the key or the records cannot be read, or the transaction cannot begin or end. What
@@ -85,115 +83,186 @@ pub async fn apply(
     let ApplyRequest { plan, run, principal, approved_by, deadline, ephemeral, waivers, spill } =
         request;
     let estate = &workplace.estate;
-    let (mut saved, plan_digest, mut verdicts, reread) = match plan {
+    let Admitted { mut saved, digest, mut verdicts, reread } = match plan {
         PlanToApply::InMemory { plan, paused } => {
             let verdicts = plan.snapshot.clone();
             // A plan that was never written down cannot be tried a second time.
-            (*plan, "unsaved".to_owned(), verdicts, paused)
+            Admitted { saved: *plan, digest: "unsaved".into(), verdicts, reread: paused }
         }
         PlanToApply::Saved { bytes, verifier } => {
-            let plan = UnverifiedPlan::parse(bytes)?;
-            let contents = plan.contents_for_showing().clone();
-            let transaction = Transaction::find(estate, &contents.id).await?;
-            let facts = AuthenticityFacts {
-                now: workplace.now(),
-                engine: ENGINE_VERSION,
-                bundle_digest: None,
-                providers: Some(&workplace.locked),
-                transaction: transaction.as_ref(),
-                run: Some(&run),
-            };
-            let mut verdicts = contents.snapshot.clone();
-            let (found, plan) = authenticate(plan, verifier, &facts).await?;
-            verdicts.extend(found);
-            match plan {
+            match admit(workplace, bytes, verifier, &run).await? {
+                Ok(admitted) => *admitted,
                 // Nothing is written for a plan that is not ours.
-                None => return Ok(rejected(contents, verdicts)),
-                Some(plan) => {
-                    let digest = plan.digest().to_string();
-                    (plan.into_contents(), digest, verdicts, true)
-                }
+                Err(outcome) => return Ok(*outcome),
             }
         }
     };
-    let known = EstateReading { header: estate.read_header().await?, ..EstateReading::default() };
+    let (source, mut diagnostics) = source::from_bundle(&saved.bundle);
+    if diagnostics.has_errors() {
+        return Ok(ApplyOutcome { diagnostics, ..rejected(saved, verdicts) });
+    }
     let request = TransactionRequest {
         plan: saved.id.clone(),
-        plan_digest,
+        plan_digest: digest,
+        expires: saved.expires,
         run,
         principal,
         approved_by,
-        lease_until: deadline.map_or_else(|| workplace.now() + LEASE, |d| d.end.as_second()),
+        deadline,
+        terms: workplace.terms,
     };
-    let transaction = Transaction::begin(estate, request, &known).await?;
-    // Read after the plan was entered: of two that conflict at least one sees the other.
-    let reading = estate.read().await?;
-    let world = match reread {
-        true => Some(read_world(workplace, &saved).await),
-        false => None,
-    };
-    verdicts.extend(verify(workplace, &saved, &reading, world.as_ref(), waivers));
-    if verdicts.iter().any(Verdict::is_reject) {
-        give_up(transaction, &verdicts).await?;
-        let diagnostics = world.map(|(_, found)| found).unwrap_or_default();
-        return Ok(ApplyOutcome { diagnostics, ..rejected(saved, verdicts) });
-    }
-    let (source, mut diagnostics) = source::from_bundle(&saved.bundle);
-    if diagnostics.has_errors() {
-        transaction.put_off().await?;
-        return Ok(ApplyOutcome { diagnostics, ..rejected(saved, verdicts) });
-    }
-    let executing = transaction.execute(reading, spill).await?;
+    let given = ephemeral.into_iter();
+    let given = given.filter(|(name, _)| saved.ephemeral_variables.contains(name));
     let mut plan = saved.plan.clone();
-    let given = ephemeral.into_iter().filter(|(name, _)| saved.ephemeral_variables.contains(name));
     plan.variables.extend(given.map(|(name, given)| (name, given.value)));
     let plan = Arc::new(plan);
-    let recorder = executing.recorder();
-    let options = ApplyOptions { deadline, waivers: waivers.to_vec(), ..ApplyOptions::default() };
+    let mut options =
+        ApplyOptions { deadline, waivers: waivers.to_vec(), ..ApplyOptions::default() };
+    let executing = match Transaction::begin(estate, request).await? {
+        Begun::Decided(resumed) => {
+            let executing = resumed.go_on(members(&saved), spill).await?;
+            options.progressless_attempts = executing.attempts_without_progress().await;
+            options.settle_not_before = executing.settle_not_before().await;
+            options.resumed = Some(executing.progress());
+            let records = executing.reading().records.iter();
+            let doubted = records.filter(|(_, facts)| facts.doubt.is_some());
+            options.in_doubt = doubted.map(|(address, _)| address.clone()).collect();
+            executing
+        }
+        Begun::Undecided(mut transaction) => {
+            transaction.waive(waivers.iter().map(ToString::to_string));
+            let configuration = source.configuration.clone();
+            let settler = ProviderSettler::new(workplace.unobserved(), configuration, plan.clone());
+            let check = Check { workplace, saved: &saved, reread, waivers, settler };
+            let checked = match check.run(&mut transaction).await {
+                Ok(checked) => checked,
+                Err(error) => {
+                    // What is claimed is given back before the error is told, which is the first one.
+                    let _ = transaction.put_off().await;
+                    return Err(error);
+                }
+            };
+            verdicts.extend(checked.verdicts);
+            let passes = !verdicts.iter().any(Verdict::is_reject);
+            let Some(reading) = checked.reading.filter(|_| passes) else {
+                match is_only_busy(&verdicts) {
+                    true => transaction.put_off().await?,
+                    false => transaction.reject().await?,
+                }
+                let diagnostics = checked.diagnostics;
+                return Ok(ApplyOutcome { diagnostics, ..rejected(saved, verdicts) });
+            };
+            transaction.execute(reading, spill).await?
+        }
+    };
+    options.patience.attempts = workplace.terms.attempts_without_progress;
     let context = workplace.context();
-    let (applied, found) =
-        context.apply(&source.configuration, plan.clone(), recorder, options).await;
+    let (recorder, configuration) = (executing.recorder(), &source.configuration);
+    let (applied, found) = context.apply(configuration, plan.clone(), recorder, options).await;
     diagnostics.extend(found);
     let header = match applied.ending {
         // Another invocation goes on from what is recorded.
-        Ending::Continue => None,
+        Ending::Continue => {
+            executing.pause().await?;
+            None
+        }
         // Whatever failed, the transaction ends: what was done is recorded, and the rest never began.
-        Ending::Done | Ending::Interrupted => Some(executing.commit(DEFAULT_EXPIRY).await?),
+        Ending::Done | Ending::Interrupted => Some(executing.commit().await?),
     };
     saved.plan = Arc::unwrap_or_clone(plan);
     Ok(ApplyOutcome { plan: saved, applied: Some(applied), diagnostics, verdicts, header })
+}
+
+/// A plan that may be applied, as far as it says itself.
+struct Admitted {
+    saved: SavedPlan,
+    digest: String,
+    verdicts: Vec<Verdict>,
+    /// Whether the world has had time to move.
+    reread: bool,
+}
+
+/// The authenticity stage; `Err` holds the outcome where it rejects.
+async fn admit(
+    workplace: &Workplace,
+    bytes: &[u8],
+    verifier: &dyn PlanVerifier,
+    run: &RunId,
+) -> Result<Result<Box<Admitted>, Box<ApplyOutcome>>, RunError> {
+    let plan = UnverifiedPlan::parse(bytes)?;
+    let contents = plan.contents_for_showing().clone();
+    let transaction = Transaction::find(&workplace.estate, &contents.id).await?;
+    let facts = AuthenticityFacts {
+        now: workplace.now(),
+        engine: ENGINE_VERSION,
+        bundle_digest: None,
+        providers: Some(&workplace.locked),
+        transaction: transaction.as_ref(),
+        run: Some(run),
+    };
+    let mut verdicts = contents.snapshot.clone();
+    let (found, plan) = authenticate(plan, verifier, &facts).await?;
+    verdicts.extend(found);
+    Ok(match plan {
+        None => Err(Box::new(rejected(contents, verdicts))),
+        Some(plan) => {
+            let digest = plan.digest().to_string();
+            let saved = plan.into_contents();
+            Ok(Box::new(Admitted { saved, digest, verdicts, reread: true }))
+        }
+    })
+}
+
+/// The stages under claim.
+struct Check<'a> {
+    workplace: &'a Workplace,
+    saved: &'a SavedPlan,
+    reread: bool,
+    waivers: &'a [Waiver],
+    settler: ProviderSettler,
+}
+
+/// What they came to.
+struct Checked {
+    /// What the records say; `None` where the write set could not be claimed.
+    reading: Option<EstateReading>,
+    verdicts: Vec<Verdict>,
+    diagnostics: Diagnostics,
+}
+
+impl Check<'_> {
+    /// Claims the write set, then looks at everything that the plan rests on.
+    async fn run(self, transaction: &mut Transaction) -> Result<Checked, RunError> {
+        let (workplace, saved, waivers) = (self.workplace, self.saved, self.waivers);
+        let mut diagnostics = Diagnostics::new();
+        let verdicts = transaction.claim(members(saved), Some(&self.settler)).await?;
+        if !verdicts.is_empty() {
+            return Ok(Checked { reading: None, verdicts, diagnostics });
+        }
+        let (reading, records) = transaction.verify(saved, Some(&self.settler)).await?;
+        // Where the records reject, the world is not asked.
+        let reread = self.reread && !records.iter().any(Verdict::is_reject);
+        let world = match reread {
+            true => Some(read_world(workplace, saved).await),
+            false => None,
+        };
+        let read = world.as_ref().map_or(World::NotRead, |(world, _)| World::Read(world));
+        let mut verdicts = check_lineage(saved, workplace.estate.name(), &reading);
+        verdicts.extend(check_serial(saved, &reading));
+        verdicts.extend(records);
+        verdicts.extend(check_resources(saved, read, waivers));
+        verdicts.extend(check_upstream(saved, read, waivers));
+        if verdicts.iter().any(Verdict::is_reject) {
+            diagnostics.extend(world.map(|(_, found)| found).unwrap_or_default());
+        }
+        Ok(Checked { reading: Some(reading), verdicts, diagnostics })
+    }
 }
 
 impl ApplyOutcome {
     /// Whether time was up before everything was done: the same plan, applied again, goes on.
     pub fn is_to_be_continued(&self) -> bool {
         self.applied.as_ref().is_some_and(|applied| applied.ending == Ending::Continue)
-    }
-}
-
-fn verify(
-    workplace: &Workplace,
-    saved: &SavedPlan,
-    reading: &EstateReading,
-    world: Option<&ReadWorld>,
-    waivers: &[Waiver],
-) -> Vec<Verdict> {
-    let world = world.map_or(World::NotRead, |(world, _)| World::Read(world));
-    let mut verdicts = check_lineage(saved, workplace.estate.name(), reading);
-    verdicts.extend(check_serial(saved, reading));
-    verdicts.extend(check_records(saved, reading));
-    verdicts.extend(check_resources(saved, world, waivers));
-    verdicts.extend(check_upstream(saved, world, waivers));
-    verdicts
-}
-
-/// A plan that is only busy may be tried again; any other rejection is final.
-async fn give_up(transaction: Transaction, verdicts: &[Verdict]) -> Result<(), TransactionError> {
-    let rejects = verdicts.iter().filter(|verdict| verdict.is_reject());
-    let busy = rejects.clone().all(|verdict| verdict.code == Some(RejectCode::Busy));
-    match busy {
-        true => transaction.put_off().await,
-        false => transaction.reject().await,
     }
 }
 

@@ -31,7 +31,9 @@ impl RunError {
     /// What programs know the refusal of a plan by, where it is one.
     pub fn code(&self) -> Option<RejectCode> {
         match self {
-            RunError::Transaction(TransactionError::Busy { .. }) => Some(RejectCode::Busy),
+            RunError::Transaction(
+                TransactionError::Busy { .. } | TransactionError::Unsettled { .. },
+            ) => Some(RejectCode::Busy),
             RunError::Transaction(TransactionError::Used { .. }) => Some(RejectCode::Unauthentic),
             // A file that says nothing that can be believed.
             RunError::SavedPlan(
@@ -57,6 +59,9 @@ impl RunError {
             RunError::Signing(_) => "Failed to authenticate the plan",
             RunError::Transaction(TransactionError::Busy { .. }) => "The plan is being applied",
             RunError::Transaction(TransactionError::Used { .. }) => "The plan was used already",
+            RunError::Transaction(TransactionError::Unsettled { .. }) => {
+                "What an earlier run left is not settled"
+            }
             RunError::Transaction(_) => "The transaction cannot go on",
         };
         Diagnostic::error(summary, sentence(&self.to_string()))

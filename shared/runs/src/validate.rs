@@ -7,7 +7,7 @@ use engine::identifiers::PlanId;
 use engine::plan::RefreshedInstance;
 use engine::saved_plan::{ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan};
 use engine::stages::{AuthenticityFacts, Facts, Waiver, World, validate_saved_plan};
-use engine::transaction::{Transaction, TransactionError};
+use engine::transaction::{Others, Transaction, TransactionError};
 use engine::verdict::Verdict;
 use language::diagnostics::Diagnostics;
 use std::collections::BTreeMap;
@@ -40,11 +40,14 @@ pub async fn validate(
     let id = plan.contents_for_showing().id.clone();
     // Whoever cannot read the records still learns what the other stages say.
     let read = async {
-        let transaction = Transaction::find(&workplace.estate, &id).await?;
-        Ok::<_, TransactionError>((transaction, workplace.estate.read().await?))
+        let estate = &workplace.estate;
+        let transaction = Transaction::find(estate, &id).await?;
+        let saved = plan.contents_for_showing();
+        let records = Others::with_reading(estate, saved, &workplace.terms).await?;
+        Ok::<_, TransactionError>((transaction, records))
     };
-    let (transaction, reading) = match read.await {
-        Ok((transaction, reading)) => (transaction, Ok(reading)),
+    let (transaction, records) = match read.await {
+        Ok((transaction, records)) => (transaction, Ok(records)),
         Err(error) => (None, Err(error.to_string())),
     };
     let genuine = verifier.verify(plan.digest(), plan.signature()).await?;
@@ -63,7 +66,10 @@ pub async fn validate(
             run: None,
         },
         estate: workplace.estate.name(),
-        reading: reading.as_ref().map_err(String::as_str),
+        records: records
+            .as_ref()
+            .map(|(reading, others)| (reading, others))
+            .map_err(String::as_str),
         world: world.as_ref().map_or(World::NotRead, |(world, _)| World::Read(world)),
         waivers,
     };
@@ -76,10 +82,7 @@ pub async fn validate(
 pub(crate) type ReadWorld = (BTreeMap<ResourceInstance, RefreshedInstance>, Diagnostics);
 
 /// Reads what a plan rests on from the world.
-pub(crate) async fn read_world(
-    workplace: &Workplace,
-    saved: &SavedPlan,
-) -> ReadWorld {
+pub(crate) async fn read_world(workplace: &Workplace, saved: &SavedPlan) -> ReadWorld {
     let (source, mut diagnostics) = source::from_bundle(&saved.bundle);
     if diagnostics.has_errors() {
         return (BTreeMap::new(), diagnostics);

@@ -1,5 +1,6 @@
 use engine::estate::Estate;
 use engine::saved_plan::LockedProvider;
+use engine::transaction::Terms;
 use engine::{Context, Environment, Stop};
 use std::collections::BTreeMap;
 use values::address::ProviderAddress;
@@ -13,6 +14,8 @@ pub struct Workplace {
     pub environment: Environment,
     /// Where somebody may ask to stop.
     pub stop: Stop,
+    /// The times and numbers that transactions go by.
+    pub terms: Terms,
     /// What the lock file selects.
     pub locked: BTreeMap<ProviderAddress, LockedProvider>,
 }

@@ -174,7 +174,6 @@ async fn execute(
     ephemeral: Variables,
     terms: &Terms,
 ) -> Result<ApplyOutcome, Failure> {
-    let _turn = session.turn_to_apply().await?;
     let request = ApplyRequest {
         plan,
         run: RunId::new(&*session.random),

@@ -35,7 +35,8 @@ async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     match flags.positional.first() {
         Some(path) => plan(session, path, json, reads),
         None if reads => {
-            let detail = "The -reads option shows what a saved plan rests on, and needs the file of one.";
+            let detail =
+                "The -reads option shows what a saved plan rests on, and needs the file of one.";
             Err(UsageError::other("No plan file", detail).into())
         }
         None => state(session, json).await,

@@ -16,7 +16,7 @@ use values::address::{ModuleInstance, ResourceInstance, ResourceMode};
 pub(crate) async fn commit(walk: &ApplyWalk, ending: Ending) -> Option<BTreeMap<Arc<str>, Value>> {
     write_refreshed(walk).await;
     let outputs = outputs(walk, ending)?;
-    if let Err(e) = walk.recorder.write_outputs(&outputs).await {
+    if let Err(e) = walk.recorder.write_outputs(&walk.plan.previous.outputs, &outputs).await {
         walk.context.report([Diagnostic::error(e.summary, e.detail)]);
     }
     Some(outputs)
@@ -101,7 +101,13 @@ async fn write_refreshed(walk: &ApplyWalk) {
     }
 }
 
-async fn refresh(walk: &ApplyWalk, address: &ResourceInstance, state: InstanceState) {
+async fn refresh(walk: &ApplyWalk, address: &ResourceInstance, mut state: InstanceState) {
+    // A record that moved here has a version that the plan could not know.
+    if !walk.plan.moves.contains_key(address) {
+        let recorded = walk.plan.previous.instances.get(address);
+        let version = recorded.and_then(|recorded| recorded.version.clone());
+        state.version = Some(version.unwrap_or_default());
+    }
     if let Err(e) = walk.recorder.refresh(address, &state).await {
         walk.context.report([Diagnostic::error(e.summary, e.detail)]);
     }

@@ -22,9 +22,34 @@ pub(crate) async fn swap(
     body: Bytes,
     expected: &Version,
 ) -> Result<Swapped, StoreError> {
+    swap_by(store, key, body, expected, false).await
+}
+
+/// The same for a result, which must not be lost: too large for one body, it is kept in parts where the store
+/// can do that.
+pub(crate) async fn swap_result(
+    store: &dyn RecordStore,
+    key: &Key,
+    body: Bytes,
+    expected: &Version,
+) -> Result<Swapped, StoreError> {
+    swap_by(store, key, body, expected, true).await
+}
+
+async fn swap_by(
+    store: &dyn RecordStore,
+    key: &Key,
+    body: Bytes,
+    expected: &Version,
+    in_parts: bool,
+) -> Result<Swapped, StoreError> {
     let mut attempt = 1;
     loop {
-        let error = match store.put_if_version(key, body.clone(), expected).await {
+        let put = match in_parts {
+            true => store.put_in_parts(key, body.clone(), expected).await,
+            false => store.put_if_version(key, body.clone(), expected).await,
+        };
+        let error = match put {
             Ok(version) => return Ok(Swapped::Written(version)),
             Err(error) if error.is_conflict() || error.leaves_doubt() => error,
             Err(error) => return Err(error),

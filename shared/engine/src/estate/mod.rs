@@ -1,5 +1,6 @@
 //! An estate: one root module's records, read as a whole and written one by one.
 
+mod amend;
 mod compare_and_swap;
 mod copying;
 mod header;
@@ -13,7 +14,7 @@ pub use header::EstateHeader;
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
 
-pub(crate) use compare_and_swap::{Swapped, swap};
+pub(crate) use compare_and_swap::{Swapped, swap, swap_result};
 pub(crate) use recorder::RecorderStart;
 
 use crate::clock::Clock;

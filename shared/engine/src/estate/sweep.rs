@@ -1,17 +1,21 @@
-use super::{Estate, EstateReading, RecordFacts};
-use crate::record::body::RecordKind;
+use super::{Estate, EstateHeader, EstateReading, RecordFacts};
+use crate::record::body::{RecordKind, TransactionBody, decode};
 use std::collections::BTreeSet;
 use values::address::ResourceInstance;
 
-/// The most tombstones that one transaction sweeps.
+/// The most tombstones and shells that one transaction sweeps.
 const MOST: usize = 1000;
+/// The most transactions that one looks at: each is a request.
+const LOOKED_AT: usize = 8;
 
 impl Estate {
-    /// Removes tombstones that no living plan can know: older than `expiry` seconds, and not written
-    /// since the reading. Failures are left for the next sweep. Answers how many were removed.
+    /// Removes what no living plan can know: tombstones and shells older than `expiry` seconds that were not
+    /// written since the reading, and ended transactions of expired plans. Failures are left for the next sweep.
+    /// Answers how many were removed.
     pub(crate) async fn sweep(
         &self,
         reading: &EstateReading,
+        header: &EstateHeader,
         written: &BTreeSet<ResourceInstance>,
         expiry: i64,
     ) -> usize {
@@ -22,9 +26,13 @@ impl Estate {
             let source = source.and_then(|source: ResourceInstance| reading.records.get(&source));
             source.is_some_and(RecordFacts::is_void)
         };
+        // A claim ends with its transaction.
+        let claimed = |facts: &RecordFacts| {
+            facts.claim.as_ref().is_some_and(|c| header.under_way.contains(&c.transaction))
+        };
         let old = reading.records.iter().filter(|(address, facts)| {
-            facts.kind == RecordKind::Tombstone
-                && facts.claim.is_none()
+            facts.kind != RecordKind::Live
+                && !claimed(facts)
                 && facts.doubt.is_none()
                 && facts.written_at < before
                 && !written.contains(address)
@@ -34,6 +42,28 @@ impl Estate {
         for (address, facts) in old.take(MOST) {
             if let Ok(key) = self.keys.instance(address)
                 && self.store.delete(&key, &facts.version).await.is_ok()
+            {
+                swept += 1;
+            }
+        }
+        swept + self.sweep_transactions(header).await
+    }
+
+    /// Looks at a few transactions, beginning anywhere, so that all are looked at sooner or later.
+    async fn sweep_transactions(&self, header: &EstateHeader) -> usize {
+        let Ok(entries) = self.store.list(&self.keys.transactions()).await else { return 0 };
+        let mut start = [0; 8];
+        self.random.fill(&mut start);
+        let start = usize::from_le_bytes(start) % entries.len().max(1);
+        let now = self.clock.seconds();
+        let mut swept = 0;
+        for entry in entries.iter().cycle().skip(start).take(entries.len().min(LOOKED_AT)) {
+            let Ok(Some(record)) = self.store.get(&entry.key).await else { continue };
+            let Ok(body) = decode::<TransactionBody>(&entry.key, &record.body) else { continue };
+            let ended = body.phase.is_ended() && !header.under_way.contains(&body.plan);
+            if ended
+                && body.expires < now
+                && self.store.delete(&entry.key, &record.version).await.is_ok()
             {
                 swept += 1;
             }

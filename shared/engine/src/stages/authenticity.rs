@@ -45,8 +45,11 @@ pub async fn authenticate(
     }
     let contents = plan.contents_for_showing();
     verdicts.extend(engine(contents, facts));
-    verdicts.extend(expiry(contents, facts));
-    verdicts.extend(single_use(contents, facts));
+    // What was decided in time goes on, however late.
+    if !is_decided(&plan, facts) {
+        verdicts.extend(expiry(contents, facts));
+        verdicts.extend(single_use(contents, facts));
+    }
     verdicts.extend(bundle(contents, facts));
     verdicts.extend(providers(contents, facts));
     if !contents.plan.complete {
@@ -82,15 +85,24 @@ fn expiry(plan: &SavedPlan, facts: &AuthenticityFacts<'_>) -> Option<Verdict> {
     None
 }
 
+/// Whether an apply of this very plan asks again after it was decided.
+fn is_decided(plan: &UnverifiedPlan, facts: &AuthenticityFacts<'_>) -> bool {
+    let transaction = facts.transaction.filter(|_| facts.run.is_some());
+    transaction.is_some_and(|transaction| {
+        transaction.phase == Phase::Executing
+            && transaction.plan_digest == plan.digest().to_string()
+    })
+}
+
 fn single_use(plan: &SavedPlan, facts: &AuthenticityFacts<'_>) -> Option<Verdict> {
     let transaction = facts.transaction?;
-    let ours = facts.run == Some(&transaction.run);
     let (run, principal) = (&transaction.run, &transaction.principal);
     match transaction.phase {
         Phase::Waiting => None,
-        Phase::Claiming if ours => None,
+        // Whoever applies asks for the lease, which knows better than a clock.
+        Phase::Claiming if facts.run.is_some() => None,
         Phase::Claiming if transaction.lease_until <= facts.now => None,
-        Phase::Claiming => {
+        Phase::Claiming | Phase::Executing if transaction.lease_until > facts.now => {
             let message = format!(
                 "the run {run} of {principal} is applying this plan; its lease ends in {} s",
                 transaction.lease_until - facts.now
@@ -103,7 +115,11 @@ fn single_use(plan: &SavedPlan, facts: &AuthenticityFacts<'_>) -> Option<Verdict
                 "the plan {} was used already: the run {run} of {principal} left it {phase}",
                 plan.id
             );
-            Some(reject(message).remedy(PLAN_AGAIN))
+            let remedy = match phase {
+                Phase::Executing => "run `plumb apply FILE` with it again: it goes on from there",
+                _ => PLAN_AGAIN,
+            };
+            Some(reject(message).remedy(remedy))
         }
     }
 }

@@ -14,6 +14,7 @@ mod waiver;
 pub use authenticity::{AuthenticityFacts, authenticate};
 pub use lineage::check_lineage;
 pub use records::check_records;
+pub(crate) use records::{busy, claims_in_the_way, doubtful, foreign_claims, moved};
 pub use resources::{World, check_resources};
 pub use serial::check_serial;
 pub use snapshot::{check_snapshot, compare_snapshot};
@@ -26,6 +27,7 @@ pub(crate) use comparison::Subject;
 use crate::estate::EstateReading;
 use crate::record::key::EstateName;
 use crate::saved_plan::{AuthenticatedPlan, PlanVerifier, SavedPlan, SigningError, UnverifiedPlan};
+use crate::transaction::Others;
 use crate::verdict::{Outcome, Stage, Verdict};
 
 /// What a saved plan is compared with.
@@ -35,8 +37,8 @@ pub struct Facts<'a> {
     pub authenticity: AuthenticityFacts<'a>,
     /// The estate that the plan is to be applied to.
     pub estate: &'a EstateName,
-    /// What its records say now, or why they could not be read.
-    pub reading: Result<&'a EstateReading, &'a str>,
+    /// What its records say now, with the transactions that they name, or why they could not be read.
+    pub records: Result<(&'a EstateReading, &'a Others), &'a str>,
     /// What the world says now.
     pub world: World<'a>,
     /// Findings that a person accepts.
@@ -76,11 +78,11 @@ pub async fn validate_saved_plan(
     }
     let (authenticity, plan) = authenticate(plan, verifier, &facts.authenticity).await?;
     verdicts.extend(authenticity);
-    match facts.reading {
-        Ok(reading) => {
+    match facts.records {
+        Ok((reading, others)) => {
             verdicts.extend(check_lineage(&contents, facts.estate, reading));
             verdicts.extend(check_serial(&contents, reading));
-            verdicts.extend(check_records(&contents, reading));
+            verdicts.extend(check_records(&contents, reading, others));
         }
         Err(why) => verdicts.extend(unreadable(why)),
     }
@@ -94,7 +96,8 @@ fn unreadable(why: &str) -> [Verdict; 3] {
     let message = "the records could not be read";
     let not_checked = |stage| Verdict::new(stage, Outcome::NotChecked, message);
     let records = Verdict::new(Stage::Records, Outcome::Reject, format!("{message}: {why}"));
-    let remedy = "see that they can be read where they are kept, then run `plumb validate -plan=FILE` again";
+    let remedy =
+        "see that they can be read where they are kept, then run `plumb validate -plan=FILE` again";
     [not_checked(Stage::Lineage), not_checked(Stage::Serial), records.remedy(remedy)]
 }
 

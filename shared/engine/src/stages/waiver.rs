@@ -1,4 +1,5 @@
 use crate::identifiers::Principal;
+use std::fmt;
 use values::Path;
 use values::address::{AddressError, ResourceInstance};
 
@@ -26,6 +27,17 @@ impl Waiver {
         let named =
             || self.path.as_deref().zip(path).is_some_and(|(own, path)| own == path.to_string());
         self.address == *address && (self.path.is_none() || named())
+    }
+}
+
+/// As it is given, with who accepts it where that is known.
+impl fmt::Display for Waiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.address, self.path.as_deref().unwrap_or_default())?;
+        match &self.principal {
+            Some(principal) => write!(f, " (accepted by {principal})"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,26 +1,44 @@
 //! A transaction: the one attempt to apply one plan.
 //!
-//! [`Transaction::begin`] creates `t/<plan id>`, which is why a plan is used once, and enters the
-//! estate's list of transactions under way. [`Transaction::execute`] is the decision; what it gives writes
-//! records. [`Executing::commit`] ends it. Dropping one at any point leaves a trace that says how far it was.
+//! [`Transaction::begin`] takes the lease of `t/<plan id>`, which is why a plan is used once, and enters the
+//! estate's list of transactions under way. [`Transaction::claim`] marks every record of the write set, and
+//! [`Transaction::verify`] looks at the read set. [`Transaction::execute`] is the decision; what it gives writes
+//! records. [`Executing::commit`] ends it. Dropping one at any point leaves a trace that says how far it was, and
+//! [`Transaction::begin`] for the same plan goes on from there.
 
+mod claiming;
+mod error;
+mod lease;
+mod members;
+mod others;
 mod progress;
 mod settling;
+mod takeover;
+mod terms;
+mod verify;
 
+pub use claiming::is_only_busy;
+pub use error::{Holder, TransactionError};
+pub(crate) use lease::Lease;
+pub use members::{Member, members};
+pub use others::{Fate, Others};
 pub use progress::{MemberProgress, Progress, Standing};
 pub use settling::{InFlight, Settled, Settler};
+pub use terms::Terms;
 
 use crate::estate::{
-    Estate, EstateError, EstateHeader, EstateReading, EstateRecorder, RecorderStart, Spill,
-    Swapped, swap,
+    Estate, EstateHeader, EstateReading, EstateRecorder, RecorderStart, Spill, swap,
 };
 use crate::identifiers::{PlanId, Principal, RunId, WriteId};
 use crate::record::body::{
-    BodyError, FORMAT, JournalBody, Phase, TransactionBody, UnknownFields, WrittenBy, decode,
-    encode,
+    FORMAT, JournalBody, Phase, TransactionBody, UnknownFields, WrittenBy, encode,
 };
-use records::{Key, StoreError, Version};
+use crate::stop::Deadline;
+use records::Version;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+use values::address::ResourceInstance;
 
 /// Who applies which plan.
 #[derive(Clone, Debug)]
@@ -29,82 +47,45 @@ pub struct TransactionRequest {
     pub plan: PlanId,
     /// Its digest, in hexadecimal.
     pub plan_digest: String,
+    /// When it expires, seconds since the epoch.
+    pub expires: i64,
     /// The run.
     pub run: RunId,
     /// Who started it.
     pub principal: Principal,
     /// Who approved it.
     pub approved_by: Option<Principal>,
-    /// When this invocation must have ended, seconds since the epoch.
-    pub lease_until: i64,
+    /// When this invocation must have ended; `None` where it goes on for as long as it takes.
+    pub deadline: Option<Deadline>,
+    /// The times and numbers to go by.
+    pub terms: Terms,
 }
 
-/// A transaction cannot begin or go on.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TransactionError {
-    /// The plan was applied, refused or given up before.
-    #[error(
-        "the plan {plan} was used already: the run {run} of {principal} left it {phase}. A plan is applied once, so \
-         that nothing is made twice; make a new one with `plumb plan`"
-    )]
-    Used {
-        /// The plan.
-        plan: PlanId,
-        /// How far it got.
-        phase: Phase,
-        /// The run that used it.
-        run: RunId,
-        /// Who started that run.
-        principal: Principal,
-    },
-    /// Another invocation works on this plan.
-    #[error(
-        "the plan {plan} is being applied by the run {run} of {principal}; its lease ends at {until}"
-    )]
-    Busy {
-        /// The plan.
-        plan: PlanId,
-        /// The run.
-        run: RunId,
-        /// Who started it.
-        principal: Principal,
-        /// When its lease ends, seconds since the epoch.
-        until: i64,
-    },
-    /// Another invocation took this transaction over.
-    #[error(
-        "the transaction of the plan {plan} was taken over by another invocation, which goes on with it; nothing more \
-         is begun here"
-    )]
-    TakenOver {
-        /// The plan.
-        plan: PlanId,
-    },
-    /// The estate cannot be read or written.
-    #[error(transparent)]
-    Estate(#[from] EstateError),
-}
-
-impl From<StoreError> for TransactionError {
-    fn from(error: StoreError) -> TransactionError {
-        TransactionError::Estate(error.into())
-    }
-}
-impl From<BodyError> for TransactionError {
-    fn from(error: BodyError) -> TransactionError {
-        TransactionError::Estate(error.into())
-    }
+/// A transaction of which this invocation holds the lease.
+pub enum Begun {
+    /// Nothing was changed yet: claim, verify, decide.
+    Undecided(Box<Transaction>),
+    /// An earlier invocation has decided: nothing is checked again, and what is left is done.
+    Decided(Box<Resumed>),
 }
 
 /// A transaction that has begun and not decided: nothing is changed yet.
 pub struct Transaction {
     estate: Estate,
-    key: Key,
-    body: TransactionBody,
-    version: Version,
+    plan: PlanId,
+    principal: Principal,
+    terms: Terms,
+    lease: Arc<Lease>,
     header: EstateHeader,
+    members: Arc<BTreeMap<ResourceInstance, Member>>,
+    waited: Duration,
     started: i64,
+    waived: Vec<String>,
+}
+
+/// A transaction that an earlier invocation has decided, and that goes on.
+pub struct Resumed {
+    transaction: Transaction,
 }
 
 /// A transaction that changes things.
@@ -115,53 +96,42 @@ pub struct Executing {
 }
 
 impl Transaction {
-    /// Begins: two writes. The serial is raised, since from here on records may be written.
+    /// Takes the lease, and enters the estate's list: two writes. The serial is raised, since from here on records
+    /// may be written.
     ///
     /// # Errors
     /// Where the plan was used, is in use, or the store fails.
     pub async fn begin(
         estate: &Estate,
         request: TransactionRequest,
-        reading: &EstateReading,
-    ) -> Result<Transaction, TransactionError> {
-        let key = estate.keys.transaction(&request.plan)?;
-        let mut body = TransactionBody {
-            format: FORMAT,
-            write_id: WriteId::new(&*estate.random),
-            plan: request.plan,
-            plan_digest: request.plan_digest,
-            run: request.run,
-            principal: request.principal,
-            approved_by: request.approved_by,
-            attempt: 1,
-            lease_until: request.lease_until,
-            phase: Phase::Claiming,
-            progressless_attempts: 0,
-            unknown: UnknownFields::new(),
-        };
-        let mut expected = Version::absent();
-        let version = loop {
-            match swap(&*estate.store, &key, encode(&key, &body)?, &expected).await? {
-                Swapped::Written(version) => break version,
-                Swapped::Lost(None) => expected = Version::absent(),
-                Swapped::Lost(Some(record)) => {
-                    let found = decode::<TransactionBody>(&key, &record.body)?;
-                    body = take_over(estate, body, found)?;
-                    expected = record.version;
-                }
-            }
-        };
-        let plan = body.plan.clone();
+    ) -> Result<Begun, TransactionError> {
+        let lease = Arc::new(Lease::take(estate, &request).await?);
+        let plan = request.plan;
+        let phase = lease.body().await.phase;
         let header = estate
-            .change_header(reading.header.clone(), |header| {
-                header.serial += 1;
+            .change_header(estate.read_header().await?, |header| {
                 if !header.under_way.contains(&plan) {
+                    header.serial += 1;
                     header.under_way.push(plan.clone());
                 }
             })
             .await?;
-        let started = estate.clock.seconds();
-        Ok(Transaction { estate: estate.clone(), key, body, version, header, started })
+        let transaction = Transaction {
+            estate: estate.clone(),
+            plan,
+            principal: request.principal,
+            terms: request.terms,
+            lease,
+            header,
+            members: Arc::default(),
+            waited: Duration::ZERO,
+            started: estate.clock.seconds(),
+            waived: Vec::new(),
+        };
+        Ok(match phase {
+            Phase::Executing => Begun::Decided(Box::new(Resumed { transaction })),
+            _ => Begun::Undecided(Box::new(transaction)),
+        })
     }
 
     /// What the store says of a plan's transaction; `None` where the plan was never used.
@@ -172,11 +142,7 @@ impl Transaction {
         estate: &Estate,
         plan: &PlanId,
     ) -> Result<Option<TransactionBody>, TransactionError> {
-        let key = estate.keys.transaction(plan)?;
-        match estate.store.get(&key).await? {
-            None => Ok(None),
-            Some(record) => Ok(Some(decode(&key, &record.body)?)),
-        }
+        Ok(estate.transaction(plan).await?)
     }
 
     /// The estate's lineage and serial since this transaction began.
@@ -184,99 +150,105 @@ impl Transaction {
         &self.header
     }
 
-    /// Who writes.
-    pub fn written_by(&self) -> WrittenBy {
+    /// Findings that a person has accepted, for the journal.
+    pub fn waive(&mut self, waived: impl IntoIterator<Item = String>) {
+        self.waived.extend(waived);
+    }
+
+    fn written_by_of(&self, body: &TransactionBody) -> WrittenBy {
         WrittenBy {
-            transaction: Some(self.body.plan.clone()),
-            run: self.body.run.clone(),
-            principal: self.body.principal.clone(),
+            transaction: Some(self.plan.clone()),
+            run: body.run.clone(),
+            principal: self.principal.clone(),
         }
     }
 
     /// Decides to change: one write. All checks have passed, and none is asked again.
-    /// `reading` is what the checks looked at.
+    /// `reading` is what the checks looked at, after claiming.
     ///
     /// # Errors
     /// Where another invocation took over, or the store fails.
     pub async fn execute(
-        mut self,
+        self,
         reading: EstateReading,
         spill: Option<Arc<dyn Spill>>,
     ) -> Result<Executing, TransactionError> {
-        self.set_phase(Phase::Executing).await?;
+        self.lease.change(|body| body.phase = Phase::Executing).await?;
+        Ok(self.executing(reading, spill).await)
+    }
+
+    async fn executing(self, reading: EstateReading, spill: Option<Arc<dyn Spill>>) -> Executing {
+        let body = self.lease.body().await;
         let recorder = Arc::new(EstateRecorder::new(RecorderStart {
             estate: self.estate.clone(),
             reading: &reading,
-            written_by: self.written_by(),
+            written_by: self.written_by_of(&body),
             spill,
+            plan: self.plan.clone(),
+            attempt: body.attempt,
+            members: self.members.clone(),
+            lease: self.lease.clone(),
         }));
-        Ok(Executing { transaction: self, recorder, reading })
+        Executing { transaction: self, recorder, reading }
     }
 
-    /// Refuses for good: two writes. The plan cannot be used again.
+    /// Refuses for good: the claims are taken back, and the plan cannot be used again.
     ///
     /// # Errors
     /// Where another invocation took over, or the store fails.
     pub async fn reject(mut self) -> Result<(), TransactionError> {
-        self.set_phase(Phase::Rejected).await?;
+        let body = self.lease.release(|body| body.phase = Phase::Rejected).await?;
+        self.strip(body.attempt).await;
         self.leave().await
     }
 
-    /// Gives up for now: two writes. The plan may be tried again.
+    /// Gives up for now: the claims are taken back, and the plan may be tried again.
     ///
     /// # Errors
     /// Where another invocation took over, or the store fails.
     pub async fn put_off(mut self) -> Result<(), TransactionError> {
-        self.body.lease_until = self.estate.clock.seconds();
-        self.set_phase(Phase::Waiting).await?;
+        let body = self.lease.release(|body| body.phase = Phase::Waiting).await?;
+        self.strip(body.attempt).await;
         self.leave().await
-    }
-
-    async fn set_phase(&mut self, phase: Phase) -> Result<(), TransactionError> {
-        self.body.phase = phase;
-        self.body.write_id = WriteId::new(&*self.estate.random);
-        let body = encode(&self.key, &self.body)?;
-        match swap(&*self.estate.store, &self.key, body, &self.version).await? {
-            Swapped::Written(version) => {
-                self.version = version;
-                Ok(())
-            }
-            Swapped::Lost(_) => Err(TransactionError::TakenOver { plan: self.body.plan.clone() }),
-        }
     }
 
     /// Leaves the estate's list, and raises the serial.
     async fn leave(&mut self) -> Result<(), TransactionError> {
-        let plan = self.body.plan.clone();
+        self.leave_with(&[]).await
+    }
+
+    async fn leave_with(&mut self, finished: &[PlanId]) -> Result<(), TransactionError> {
+        let plan = self.plan.clone();
         let change = |header: &mut EstateHeader| {
-            header.serial += 1;
-            header.under_way.retain(|other| *other != plan);
+            if header.under_way.contains(&plan) {
+                header.serial += 1;
+                header.under_way.retain(|other| *other != plan && !finished.contains(other));
+            }
         };
         self.header = self.estate.change_header(Some(self.header.clone()), change).await?;
         Ok(())
     }
 }
 
-/// The next attempt on a transaction that was found, where it has changed nothing and nobody is on it.
-fn take_over(
-    estate: &Estate,
-    ours: TransactionBody,
-    found: TransactionBody,
-) -> Result<TransactionBody, TransactionError> {
-    let TransactionBody { plan, run, principal, phase, .. } = found;
-    if !phase.may_begin_again() || found.plan_digest != ours.plan_digest {
-        return Err(TransactionError::Used { plan, phase, run, principal });
+impl Resumed {
+    /// Goes on: reads all records, of which the claims say what is done.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn go_on(
+        mut self,
+        members: BTreeMap<ResourceInstance, Member>,
+        spill: Option<Arc<dyn Spill>>,
+    ) -> Result<Executing, TransactionError> {
+        self.transaction.members = Arc::new(members);
+        let reading = self.transaction.estate.read().await?;
+        Ok(self.transaction.executing(reading, spill).await)
     }
-    if phase == Phase::Claiming && found.lease_until > estate.clock.seconds() {
-        return Err(TransactionError::Busy { plan, run, principal, until: found.lease_until });
+
+    /// Which invocation of the transaction this is, from 2.
+    pub async fn attempt(&self) -> u32 {
+        self.transaction.lease.body().await.attempt
     }
-    Ok(TransactionBody {
-        write_id: WriteId::new(&*estate.random),
-        attempt: found.attempt + 1,
-        progressless_attempts: found.progressless_attempts,
-        unknown: found.unknown,
-        ..ours
-    })
 }
 
 impl Executing {
@@ -285,21 +257,75 @@ impl Executing {
         self.recorder.clone()
     }
 
+    /// What the records said when this invocation began to change them.
+    pub fn reading(&self) -> &EstateReading {
+        &self.reading
+    }
+
     /// How far every member of the write set is, as the records say.
     pub fn progress(&self) -> Progress {
         self.recorder.progress()
     }
 
-    /// Ends: three writes, one for each move that an earlier transaction left half done, and the sweep of
-    /// tombstones that are older than `plan_expiry` seconds.
+    /// By attempt: before this, seconds since the epoch, a request of it may still reach its provider, and what it
+    /// had in flight must not be settled.
+    pub async fn settle_not_before(&self) -> BTreeMap<u32, i64> {
+        self.transaction.lease.body().await.quiet_from
+    }
+
+    /// How often the lease was renewed so far: writes that depend on time alone.
+    pub fn renewals(&self) -> u64 {
+        self.transaction.lease.renewals()
+    }
+
+    /// Leaves what is left to the next invocation: two writes, and the lease is free at once. Answers how many
+    /// invocations in a row have brought nothing forward.
     ///
     /// # Errors
     /// Where another invocation took over, or the store fails.
-    pub async fn commit(mut self, plan_expiry: i64) -> Result<EstateHeader, TransactionError> {
+    pub async fn pause(self) -> Result<u32, TransactionError> {
+        self.write_journal().await?;
+        let progress = self.recorder.has_finished_anything();
+        let body = self
+            .transaction
+            .lease
+            .release(|body| {
+                body.progressless_attempts =
+                    if progress { 0 } else { body.progressless_attempts.saturating_add(1) };
+            })
+            .await?;
+        Ok(body.progressless_attempts)
+    }
+
+    /// How many invocations before this one have, in a row, brought nothing forward.
+    pub async fn attempts_without_progress(&self) -> u32 {
+        self.transaction.lease.body().await.progressless_attempts
+    }
+
+    /// Ends: three writes, one for each move that an earlier transaction left half done and for each call that was
+    /// begun and never answered, and the sweep of what no living plan can know.
+    ///
+    /// # Errors
+    /// Where another invocation took over, or the store fails.
+    pub async fn commit(mut self) -> Result<EstateHeader, TransactionError> {
         let estate = self.transaction.estate.clone();
         self.recorder.settle_moves(&self.reading).await;
-        self.transaction.leave().await?;
-        let body = &self.transaction.body;
+        self.recorder.doubt_what_was_not_answered().await?;
+        self.write_journal().await?;
+        let finished = self.transaction.finished_others().await;
+        // Done before it leaves the list: whoever reads in between sees that its claims have ended.
+        self.transaction.lease.release(|body| body.phase = Phase::Done).await?;
+        self.transaction.leave_with(&finished).await?;
+        let expiry = self.transaction.terms.plan_expiry;
+        let header = &self.transaction.header;
+        estate.sweep(&self.reading, header, &self.recorder.written(), expiry).await;
+        Ok(self.transaction.header)
+    }
+
+    async fn write_journal(&self) -> Result<(), TransactionError> {
+        let transaction = &self.transaction;
+        let estate = &transaction.estate;
+        let body = transaction.lease.body().await;
         let (entries, outputs) = self.recorder.journal();
         let journal = JournalBody {
             format: FORMAT,
@@ -307,9 +333,10 @@ impl Executing {
             run: body.run.clone(),
             attempt: body.attempt,
             plan: body.plan.clone(),
-            principal: body.principal.clone(),
+            principal: transaction.principal.clone(),
             approved_by: body.approved_by.clone(),
-            started: self.transaction.started,
+            waived: transaction.waived.clone(),
+            started: transaction.started,
             ended: estate.clock.seconds(),
             entries,
             outputs,
@@ -318,8 +345,6 @@ impl Executing {
         let key = estate.keys.journal(&body.run, body.attempt)?;
         // A journal that is there already was written by an earlier end of this same attempt.
         swap(&*estate.store, &key, encode(&key, &journal)?, &Version::absent()).await?;
-        self.transaction.set_phase(Phase::Done).await?;
-        estate.sweep(&self.reading, &self.recorder.written(), plan_expiry).await;
-        Ok(self.transaction.header)
+        Ok(())
     }
 }

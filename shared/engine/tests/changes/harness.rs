@@ -103,7 +103,11 @@ impl Recorder for Remembered {
         self.put(address, state);
         Ok(())
     }
-    async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError> {
+    async fn write_outputs(
+        &self,
+        _: &BTreeMap<Arc<str>, OutputState>,
+        outputs: &BTreeMap<Arc<str>, Value>,
+    ) -> Result<(), RecordError> {
         let mut all = self.0.lock().unwrap();
         all.outputs = outputs
             .iter()

@@ -1,6 +1,7 @@
 //! What the changes of a plan looked at.
 
 use crate::harness::TestEstate;
+use engine::Ending;
 use engine::plan::{Plan, PlanMode};
 use engine::reads::LookedAt;
 use engine::state::{InstanceState, State};
@@ -70,8 +71,7 @@ async fn attributes_by_their_paths() {
 
 #[tokio::test]
 async fn the_branch_taken() {
-    let condition =
-        "input = terraform_data.vpc.output.cidr == \"10\" ? terraform_data.other.id : terraform_data.many[\"a\"].id";
+    let condition = "input = terraform_data.vpc.output.cidr == \"10\" ? terraform_data.other.id : terraform_data.many[\"a\"].id";
     assert_reads(
         "",
         condition,
@@ -108,13 +108,15 @@ locals {
 #[tokio::test]
 async fn of_elements_what_is_used() {
     let ids = "input = [for k, v in terraform_data.many : v.output.id]";
-    let each = &["terraform_data.many[\"a\"] [.output.id]", "terraform_data.many[\"b\"] [.output.id]"];
+    let each =
+        &["terraform_data.many[\"a\"] [.output.id]", "terraform_data.many[\"b\"] [.output.id]"];
     assert_reads("", ids, each).await;
     let local = "locals {\n  all = { many = terraform_data.many }\n}\n";
-    assert_reads(local, "input = values(local.all.many)[*].output.id", &[
-        "terraform_data.many[\"a\"]",
-        "terraform_data.many[\"b\"]",
-    ])
+    assert_reads(
+        local,
+        "input = values(local.all.many)[*].output.id",
+        &["terraform_data.many[\"a\"]", "terraform_data.many[\"b\"]"],
+    )
     .await;
     let keys = "for_each = terraform_data.many\ninput = each.key";
     let there = &["terraform_data.many[\"a\"] []", "terraform_data.many[\"b\"] []"];
@@ -128,8 +130,11 @@ async fn of_elements_what_is_used() {
 #[tokio::test]
 async fn which_instances_there_are_of_a_resource_used_whole() {
     let estate = after_base().await;
-    let new = |input: &str| format!("{BASE}resource \"terraform_data\" \"new\" {{\n  input = {input}\n}}\n");
-    let sets = |plan: &Plan| plan.reads.key_sets.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let new = |input: &str| {
+        format!("{BASE}resource \"terraform_data\" \"new\" {{\n  input = {input}\n}}\n")
+    };
+    let sets =
+        |plan: &Plan| plan.reads.key_sets.iter().map(ToString::to_string).collect::<Vec<_>>();
     let whole = estate.plan(&new("length(terraform_data.many)")).await;
     assert_eq!(sets(&whole), ["terraform_data.many"]);
     let one = estate.plan(&new("terraform_data.many[\"a\"].id")).await;
@@ -168,7 +173,7 @@ resource "terraform_data" "inside" {
     let root = format!("{BASE}{root}");
     let files = [("main.tf", root.as_str()), ("m/main.tf", module)];
     let (_, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
-    assert!(applied.complete && !diagnostics.has_errors(), "{diagnostics:#?}");
+    assert!(applied.ending == Ending::Done && !diagnostics.has_errors(), "{diagnostics:#?}");
     let changed = root.replace("module.m[\"x\"].id", "\"${module.m[\"x\"].id}!\"");
     let files = [("main.tf", changed.as_str()), ("m/main.tf", module)];
     let (_, plan, _) = estate.plan_in(&files, &[], PlanMode::Normal).await;
@@ -241,7 +246,9 @@ async fn dependents_of_what_goes_for_being_there() {
 #[tokio::test]
 async fn what_changes_nothing_looks_at_nothing() {
     let estate = TestEstate::new();
-    let text = format!("{BASE}resource \"terraform_data\" \"new\" {{\n  input = terraform_data.vpc.id\n}}\noutput \"o\" {{\n  value = terraform_data.other.id\n}}\n");
+    let text = format!(
+        "{BASE}resource \"terraform_data\" \"new\" {{\n  input = terraform_data.vpc.id\n}}\noutput \"o\" {{\n  value = terraform_data.other.id\n}}\n"
+    );
     estate.apply(&text).await;
     let plan = estate.plan(&text.replace("terraform_data.other.id", "1")).await;
     assert!(plan.reads.instances.is_empty() && plan.reads.key_sets.is_empty());
@@ -252,15 +259,17 @@ async fn a_long_chain_and_many_readers_cost_no_more_than_their_number() {
     let mut text = BASE.to_owned();
     text.push_str("locals {\n  l0 = terraform_data.vpc.output.id\n");
     for i in 1..2000 {
-        text.push_str(&format!("  l{i} = local.l{} == \"\" ? 1 : terraform_data.other.id\n", i - 1));
+        text.push_str(&format!(
+            "  l{i} = local.l{} == \"\" ? 1 : terraform_data.other.id\n",
+            i - 1
+        ));
     }
-    text.push_str("}\nresource \"terraform_data\" \"new\" {\n  count = 2000\n  input = local.l1999\n}\n");
+    text.push_str(
+        "}\nresource \"terraform_data\" \"new\" {\n  count = 2000\n  input = local.l1999\n}\n",
+    );
     let estate = after_base().await;
     let plan = estate.plan(&text).await;
-    assert_eq!(
-        looked_at(&plan),
-        ["terraform_data.other [.id]", "terraform_data.vpc [.output.id]"]
-    );
+    assert_eq!(looked_at(&plan), ["terraform_data.other [.id]", "terraform_data.vpc [.output.id]"]);
 }
 
 /// Configuration made at random: values that refer to each other and to resources in all ways.
@@ -281,7 +290,8 @@ fn text(locals: usize) -> BoxedStrategy<String> {
         (0..2, attribute()).prop_map(|(k, a)| format!("terraform_data.n[{k}].output.{a}")),
         attribute().prop_map(|a| format!("module.x.{a}")),
         attribute().prop_map(|a| format!("module.x.whole.output.{a}")),
-        attribute().prop_map(|a| format!("join(\"\", [for k, v in terraform_data.m : v.output.{a}])")),
+        attribute()
+            .prop_map(|a| format!("join(\"\", [for k, v in terraform_data.m : v.output.{a}])")),
         attribute().prop_map(|a| format!("join(\"\", terraform_data.n[*].output.{a})")),
         Just("join(\"\", keys(terraform_data.m))".to_owned()),
         (0..locals.max(1)).prop_map(move |i| match locals {
@@ -317,7 +327,8 @@ fn made() -> impl Strategy<Value = Made> {
         })
     };
     let locals = (local(0), local(1), local(2)).prop_map(|(a, b, c)| vec![a, b, c]);
-    (locals, prop::collection::vec(text(3), 1..3)).prop_map(|(locals, wanted)| Made { locals, wanted })
+    (locals, prop::collection::vec(text(3), 1..3))
+        .prop_map(|(locals, wanted)| Made { locals, wanted })
 }
 
 const SOURCES: &str = r#"
@@ -402,8 +413,8 @@ fn perturbed(state: &State, plan: &Plan) -> State {
         let Some(object) = &mut changed.current else { continue };
         let mut attributes: serde_json::Value = serde_json::from_str(&object.attributes).unwrap();
         for name in ["a", "b", "c"] {
-            let path = values::Path::attribute("output")
-                .child(values::PathStep::Attribute(name.into()));
+            let path =
+                values::Path::attribute("output").child(values::PathStep::Attribute(name.into()));
             if !looked_at.is_some_and(|looked_at| looked_at.covers(&path)) {
                 let old = attributes["output"]["value"][name].as_str().unwrap();
                 attributes["output"]["value"][name] = format!("{old}, changed").into();

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 mod body;
+mod claims;
 mod copying;
+mod crashes;
 mod existing_state;
 mod key;
 mod reading;
@@ -11,4 +13,5 @@ mod recorder;
 mod saved_plan;
 mod stages;
 mod support;
+mod takeover;
 mod transaction;

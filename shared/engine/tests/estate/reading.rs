@@ -38,8 +38,8 @@ async fn what_is_written_is_read_in_two_requests() {
     run.recorder().write(&long, &instance("i-2"), Step::Done).await.unwrap();
     let secret = Value::string("s").sensitive();
     let outputs = BTreeMap::from([("o".into(), secret.clone())]);
-    run.recorder().write_outputs(&outputs).await.unwrap();
-    run.commit(DAY).await.unwrap();
+    run.recorder().write_outputs(&BTreeMap::new(), &outputs).await.unwrap();
+    run.commit().await.unwrap();
     store.reset();
     let reading = estate.read().await.unwrap();
     assert_eq!(store.counts().of(Method::Get), 1);
@@ -62,17 +62,17 @@ async fn tombstones_count_as_absent_and_are_swept_by_a_later_transaction() {
     let run = executing(&estate, "p1").await;
     run.recorder().write(&a, &instance("i-1"), Step::Done).await.unwrap();
     run.recorder().write(&a, &InstanceState::default(), Step::Done).await.unwrap();
-    run.commit(DAY).await.unwrap();
+    run.commit().await.unwrap();
     let reading = estate.read().await.unwrap();
     assert!(reading.state.instances.is_empty());
     assert_eq!(reading.records[&a].kind, RecordKind::Tombstone);
     let (version, revision) = reading.version_and_revision(&a);
     assert!(!version.is_absent() && revision.0.is_empty());
 
-    executing(&estate, "p2").await.commit(DAY).await.unwrap();
+    executing(&estate, "p2").await.commit().await.unwrap();
     assert_eq!(estate.read().await.unwrap().records.len(), 1, "a living plan may know it");
     clock.0.store(NOW + DAY + 1, Ordering::Relaxed);
-    executing(&estate, "p3").await.commit(DAY).await.unwrap();
+    executing(&estate, "p3").await.commit().await.unwrap();
     assert!(estate.read().await.unwrap().records.is_empty());
 }
 
@@ -96,7 +96,7 @@ async fn a_move_that_died_half_way_shows_the_object_once() {
     let next = executing(&estate, "p2").await;
     next.recorder().write(&b, &InstanceState::default(), Step::Done).await.unwrap();
     assert!(estate.read().await.unwrap().state.instances.is_empty());
-    next.commit(DAY).await.unwrap();
+    next.commit().await.unwrap();
     let reading = estate.read().await.unwrap();
     assert_eq!(reading.records[&a].kind, RecordKind::Tombstone);
     assert!(reading.state.instances.is_empty());

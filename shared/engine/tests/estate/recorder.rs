@@ -1,12 +1,12 @@
 use crate::support::{
-    DAY, address, clock, estate, estate_with, executing, executing_from, instance, object, request,
+    address, call, claiming, clock, estate, estate_with, executing, executing_from, instance,
+    object, request, undecided,
 };
 use engine::estate::Spill;
 use engine::object::{DeposedKey, ObjectStatus};
-use engine::record::body::{ClaimedAction, ClaimedObject, JournalBody, JournalOutcome, decode};
+use engine::record::body::{ClaimedAction, JournalBody, JournalOutcome, decode};
 use engine::recorder::{Call, Recorder, Step};
 use engine::state::InstanceState;
-use engine::transaction::Transaction;
 use records::testing::{Answer, ObservedStore};
 use records::{CountingStore, Key, MemoryStore, RecordStore};
 use std::collections::BTreeMap;
@@ -14,33 +14,52 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use values::Value;
 
-fn create() -> Call {
-    Call::new(ClaimedObject::Current, ClaimedAction::Create)
-}
-
 #[tokio::test]
-async fn an_apply_of_k_changes_costs_k_plus_outputs_plus_ten_writes_at_most() {
+async fn an_apply_costs_k_plus_two_for_each_call_plus_outputs_plus_ten_writes_at_most() {
     let store = Arc::new(CountingStore::new(MemoryStore::new()));
     let estate = estate(store.clone());
-    let run = executing(&estate, "p1").await;
-    for k in 0..20 {
-        let a = address(&format!("test_thing.a[{k}]"));
-        run.recorder().begin(&a, &create()).await.unwrap();
-        run.recorder().write(&a, &instance("i"), Step::Done).await.unwrap();
-    }
+    let names: Vec<String> = (0..20).map(|k| format!("test_thing.a[{k}]")).collect();
     let outputs: BTreeMap<Arc<str>, Value> =
         (0..3_i64).map(|n| (format!("o{n}").into(), Value::number(n))).collect();
-    run.recorder().write_outputs(&outputs).await.unwrap();
-    run.commit(DAY).await.unwrap();
-    assert!(store.counts().writes() <= 20 + 3 + 10, "{}", store.counts());
+    let creates: Vec<_> = names.iter().map(|n| (n.as_str(), ClaimedAction::Create)).collect();
+    let run = claiming(&estate, "p1", &creates).await;
+    for name in &names {
+        let a = address(name);
+        run.recorder().begin(&a, &call(ClaimedAction::Create)).await.unwrap();
+        run.recorder().write(&a, &instance("i"), Step::Done).await.unwrap();
+    }
+    run.recorder().write_outputs(&BTreeMap::new(), &outputs).await.unwrap();
+    run.commit().await.unwrap();
+    assert!(store.counts().writes() <= 20 + 2 * 20 + 3 + 10, "{}", store.counts());
 
-    // Nothing changed: nothing but the transaction itself is written.
+    // A replacement has two calls and five writes, whichever comes first.
     store.reset();
-    let run = executing(&estate, "p2").await;
-    run.recorder().write(&address("test_thing.a[0]"), &instance("i"), Step::Done).await.unwrap();
-    run.recorder().write_outputs(&outputs).await.unwrap();
-    run.commit(DAY).await.unwrap();
-    assert!(store.counts().writes() <= 10, "{}", store.counts());
+    let replace = [
+        (&*names[0], ClaimedAction::CreateThenDelete),
+        (&*names[1], ClaimedAction::DeleteThenCreate),
+    ];
+    let run = claiming(&estate, "p2", &replace).await;
+    let (first, second) = (address(&names[0]), address(&names[1]));
+    let key = DeposedKey::new([0, 0, 0, 1]);
+    let create = Call { put_aside: Some(key.clone()), ..call(ClaimedAction::Create) };
+    run.recorder().begin(&first, &create).await.unwrap();
+    let both = InstanceState { deposed: [(key.clone(), object("i"))].into(), ..instance("j") };
+    run.recorder().write(&first, &both, Step::Between).await.unwrap();
+    let delete = Call::new(Some(&key).into(), ClaimedAction::Delete);
+    run.recorder().begin(&first, &delete).await.unwrap();
+    run.recorder().write(&first, &instance("j"), Step::Done).await.unwrap();
+    run.recorder().begin(&second, &call(ClaimedAction::Delete)).await.unwrap();
+    run.recorder().write(&second, &InstanceState::default(), Step::Between).await.unwrap();
+    run.recorder().begin(&second, &call(ClaimedAction::Create)).await.unwrap();
+    run.recorder().write(&second, &instance("j"), Step::Done).await.unwrap();
+    let before = store.counts().writes();
+    assert_eq!(before, 3 + 2 * 5);
+    run.recorder().write_outputs(&BTreeMap::new(), &outputs).await.unwrap();
+    run.commit().await.unwrap();
+    assert_eq!(store.counts().writes() - before, 3, "outputs that stay are not written");
+    let reading = estate.read().await.unwrap();
+    assert!(reading.state.instances[&first].same_objects(&instance("j")));
+    assert!(reading.state.instances[&second].same_objects(&instance("j")));
 }
 
 #[tokio::test]
@@ -72,11 +91,11 @@ async fn what_a_refresh_records_first_stays_recorded() {
     let a = address("data.test_thing.a");
     let run = executing(&estate, "p1").await;
     run.recorder().refresh(&a, &instance("i-1")).await.unwrap();
-    run.commit(DAY).await.unwrap();
+    run.commit().await.unwrap();
     for (plan, id) in [("p2", "i-2"), ("p3", "i-3")] {
         let run = executing(&estate, plan).await;
         run.recorder().refresh(&a, &instance(id)).await.unwrap();
-        run.commit(DAY).await.unwrap();
+        run.commit().await.unwrap();
         let state = estate.read().await.unwrap().state;
         assert_eq!(state.instances[&a].current, instance(id).current);
     }
@@ -94,7 +113,7 @@ async fn a_result_whose_record_was_lost_is_kept_beside_it() {
     other.recorder().write(&a, &instance("theirs"), Step::Done).await.unwrap();
 
     let recorder = run.recorder();
-    recorder.begin(&a, &create()).await.unwrap();
+    recorder.begin(&a, &call(ClaimedAction::Create)).await.unwrap();
     let error = recorder.write(&a, &instance("ours"), Step::Done).await.unwrap_err();
     assert!(error.detail.contains("run-p2 of ada"), "{}", error.detail);
     assert!(error.detail.contains("plumb adopt test_thing.a"), "{}", error.detail);
@@ -110,7 +129,7 @@ async fn a_result_whose_record_was_lost_is_kept_beside_it() {
     let stray = store.get(&reading.strays[0].key).await.unwrap().unwrap();
     assert!(String::from_utf8_lossy(&stray.body).contains("ours, later"));
 
-    run.commit(DAY).await.unwrap();
+    run.commit().await.unwrap();
     let key = Key::new("state/prod/j/run-p1/1").unwrap();
     let journal = store.get(&key).await.unwrap().unwrap();
     let journal: JournalBody = decode(&key, &journal.body).unwrap();
@@ -145,9 +164,10 @@ async fn answers_that_were_lost_are_read_back() {
     let run = executing(&estate, "p1").await;
     run.recorder().write(&address("test_thing.a"), &instance("i-1"), Step::Done).await.unwrap();
     let outputs = BTreeMap::from([("o".into(), Value::number(1_i64))]);
-    run.recorder().write_outputs(&outputs).await.unwrap();
-    run.recorder().write_outputs(&BTreeMap::new()).await.unwrap();
-    run.commit(DAY).await.unwrap();
+    run.recorder().write_outputs(&BTreeMap::new(), &outputs).await.unwrap();
+    let planned = estate.read().await.unwrap().state.outputs.clone();
+    run.recorder().write_outputs(&planned, &BTreeMap::new()).await.unwrap();
+    run.commit().await.unwrap();
     let reading = estate.read().await.unwrap();
     assert_eq!(reading.state.instances.len(), 1);
     assert_eq!(reading.state.serial, 2);
@@ -252,7 +272,7 @@ async fn a_store_that_stays_away_spills_to_a_file() {
     let store = Arc::new(Away { inner: MemoryStore::new(), away: AtomicBool::new(false) });
     let estate = estate(store.clone());
     let reading = estate.read().await.unwrap();
-    let begun = Transaction::begin(&estate, request("p1", "r1"), &reading).await.unwrap();
+    let begun = undecided(&estate, request("p1", "r1")).await;
     let kept = Arc::new(Kept::default());
     let run = begun.execute(reading, Some(kept.clone())).await.unwrap();
     store.away.store(true, Ordering::Relaxed);
@@ -278,11 +298,32 @@ async fn the_last_writer_of_an_output_wins() {
         (estate_with(store.clone(), clock(), 1), estate_with(store.clone(), clock(), 2));
     let (run, other) = (executing(&ours, "p1").await, executing(&theirs, "p2").await);
     let outputs = |n: i64| BTreeMap::from([(Arc::from("o"), Value::number(n))]);
-    other.recorder().write_outputs(&outputs(1)).await.unwrap();
-    run.recorder().write_outputs(&outputs(2)).await.unwrap();
+    other.recorder().write_outputs(&BTreeMap::new(), &outputs(1)).await.unwrap();
+    run.recorder().write_outputs(&BTreeMap::new(), &outputs(2)).await.unwrap();
     let reading = ours.read().await.unwrap();
     assert_eq!(reading.state.outputs["o"].value, Value::number(2_i64));
     let ephemeral = Value::string("t").with_marks(values::Marks::EPHEMERAL);
     let outputs = BTreeMap::from([(Arc::from("o"), ephemeral)]);
-    assert!(run.recorder().write_outputs(&outputs).await.is_err());
+    assert!(run.recorder().write_outputs(&BTreeMap::new(), &outputs).await.is_err());
+}
+
+#[tokio::test]
+async fn an_output_that_a_run_did_not_change_is_left_to_whoever_changed_it_since() {
+    let estate = estate(Arc::new(MemoryStore::new()));
+    let outputs = |a: i64, b: i64| {
+        BTreeMap::from([(Arc::from("a"), Value::number(a)), (Arc::from("b"), Value::number(b))])
+    };
+    let run = executing(&estate, "p0").await;
+    run.recorder().write_outputs(&BTreeMap::new(), &outputs(1, 1)).await.unwrap();
+    run.commit().await.unwrap();
+    // Both plans are made now, and each changes one.
+    let planned = estate.read().await.unwrap().state.outputs.clone();
+    for (plan, evaluated) in [("p1", outputs(2, 1)), ("p2", outputs(1, 2))] {
+        let run = executing(&estate, plan).await;
+        run.recorder().write_outputs(&planned, &evaluated).await.unwrap();
+        run.commit().await.unwrap();
+    }
+    let now = estate.read().await.unwrap().state.outputs.clone();
+    let values: Vec<_> = now.values().map(|output| output.value.clone()).collect();
+    assert_eq!(values, [Value::number(2_i64), Value::number(2_i64)]);
 }

@@ -1,11 +1,13 @@
 use crate::saved_plan::{change, file, key, looked_at, plan, refreshed, rule, thing};
-use crate::support::{DAY, NOW, address, clock, estate, estate_with, executing, instance, request};
+use crate::support::{
+    DAY, NOW, address, clock, estate, estate_with, executing, instance, request, undecided,
+};
 use engine::changes::Action;
 use engine::estate::{Estate, EstateReading};
-use engine::identifiers::RunId;
+use engine::identifiers::{PlanId, RunId};
 use engine::object::DeposedKey;
 use engine::plan::RefreshedInstance;
-use engine::record::body::{Phase, TransactionBody};
+use engine::record::body::{ClaimedAction, Phase, TransactionBody};
 use engine::recorder::{Recorder, Step};
 use engine::saved_plan::{
     ENGINE_VERSION, HmacKey, LockedProvider, SavedPlan, SetMember, UnverifiedPlan,
@@ -15,8 +17,8 @@ use engine::stages::{
     check_resources, check_serial, check_snapshot, check_upstream, compare_snapshot,
     validate_saved_plan,
 };
-use engine::state::{InstanceState, Lineage};
-use engine::transaction::Transaction;
+use engine::state::{InstanceState, Lineage, Revision};
+use engine::transaction::{Member, Others, Terms, Transaction, members};
 use engine::verdict::{Outcome, RejectCode, Stage, Verdict};
 use records::{CountingStore, MemoryStore, RecordStore};
 use std::collections::BTreeMap;
@@ -107,8 +109,7 @@ async fn providers_must_be_those_of_the_plan() {
 #[tokio::test]
 async fn a_plan_that_was_used_is_rejected() {
     let estate = estate(Arc::new(MemoryStore::new()));
-    let reading = estate.read().await.unwrap();
-    Transaction::begin(&estate, request("plan-1", "r1"), &reading).await.unwrap();
+    let begun = Transaction::begin(&estate, request("plan-1", "r1")).await.unwrap();
     let found = Transaction::find(&estate, &plan().id).await.unwrap().unwrap();
     let with = |transaction: TransactionBody, run: Option<&'static str>| async move {
         let run = run.map(RunId::from_stored);
@@ -124,6 +125,16 @@ async fn a_plan_that_was_used_is_rejected() {
     assert_eq!(with(dead, None).await.outcome, Outcome::Pass);
     let done = TransactionBody { phase: Phase::Done, ..found };
     rejects(&with(done, None).await, RejectCode::Unauthentic, "r1 of ada left it done");
+    drop(begun);
+}
+
+async fn records_stage(
+    estate: &Estate,
+    saved: &SavedPlan,
+    reading: &EstateReading,
+) -> Vec<Verdict> {
+    let others = Others::of(estate, reading, &Terms::default()).await.unwrap();
+    check_records(saved, reading, &others)
 }
 
 /// An estate with `test_thing.a` and `test_thing.b`, and a plan that rests on them.
@@ -134,7 +145,7 @@ async fn planned() -> (Arc<CountingStore<MemoryStore>>, Estate, SavedPlan) {
     for name in ["test_thing.a", "test_thing.b"] {
         run.recorder().write(&address(name), &instance("i"), Step::Done).await.unwrap();
     }
-    run.commit(DAY).await.unwrap();
+    run.commit().await.unwrap();
     let reading = estate.read().await.unwrap();
     let mut saved = plan();
     saved.lineage = reading.state.lineage.clone();
@@ -178,7 +189,7 @@ async fn a_serial_that_moved_warns_with_the_runs_in_between() {
     let reading = estate.read().await.unwrap();
     assert_eq!(one(check_serial(&saved, &reading)).outcome, Outcome::Pass);
     // Our own transaction does not count.
-    let begun = Transaction::begin(&estate, request("plan-1", "r1"), &reading).await.unwrap();
+    let begun = undecided(&estate, request("plan-1", "r1")).await;
     let now = estate.read().await.unwrap();
     assert_eq!(one(check_serial(&saved, &now)).outcome, Outcome::Pass);
     begun.put_off().await.unwrap();
@@ -192,7 +203,7 @@ async fn a_serial_that_moved_warns_with_the_runs_in_between() {
 #[tokio::test]
 async fn records_that_moved_are_named_with_run_and_principal() {
     let (_, estate, saved) = planned().await;
-    let records = async || check_records(&saved, &estate.read().await.unwrap());
+    let records = async || records_stage(&estate, &saved, &estate.read().await.unwrap()).await;
     assert_eq!(one(records().await).outcome, Outcome::Pass);
     let run = executing(&estate, "p9").await;
     // Another part of the estate, and a refresh, are no conflict.
@@ -215,12 +226,16 @@ async fn records_that_appeared_or_were_removed_are_stale() {
     let (_, estate, mut saved) = planned().await;
     saved.write_set.insert(address("test_thing.new"), SetMember::default());
     let reading = estate.read().await.unwrap();
-    assert_eq!(one(check_records(&saved, &reading)).outcome, Outcome::Pass);
+    assert_eq!(one(records_stage(&estate, &saved, &reading).await).outcome, Outcome::Pass);
     let run = executing(&estate, "p9").await;
     run.recorder().write(&address("test_thing.new"), &instance("i"), Step::Done).await.unwrap();
     let reading = estate.read().await.unwrap();
-    rejects(&one(check_records(&saved, &reading)), RejectCode::Stale, "and does now");
-    let verdicts = check_records(&saved, &EstateReading::default());
+    rejects(
+        &one(records_stage(&estate, &saved, &reading).await),
+        RejectCode::Stale,
+        "and does now",
+    );
+    let verdicts = records_stage(&estate, &saved, &EstateReading::default()).await;
     assert_eq!(verdicts.len(), 2);
     verdicts.iter().for_each(|v| rejects(v, RejectCode::Stale, "its record was removed"));
 }
@@ -234,20 +249,21 @@ async fn claims_doubts_and_strays_of_others_reject() {
         let mut body: serde_json::Value = serde_json::from_slice(&record.body).unwrap();
         body[field] = value;
         store.put_if_version(&a, body.to_string().into(), &record.version).await.unwrap();
-        check_records(&saved, &estate.read().await.unwrap())
+        records_stage(&estate, &saved, &estate.read().await.unwrap()).await
     };
     let claim = |transaction: &str| {
         serde_json::json!({"transaction": transaction, "attempt": 1, "object": {"deposed": "00000001"},
-            "action": "delete", "state": "applying"})
+            "action": "delete", "state": "claimed"})
     };
     let ended = one(patch("claim", claim("p5")).await);
     assert_eq!(ended.outcome, Outcome::Pass, "a claim ends with its transaction");
     let other = executing(&estate, "p5").await;
-    let busy = one(check_records(&saved, &estate.read().await.unwrap()));
-    rejects(&busy, RejectCode::Busy, "(plan p5) is changing it");
-    other.commit(DAY).await.unwrap();
-    executing(&estate, "plan-1").await;
+    let busy = one(records_stage(&estate, &saved, &estate.read().await.unwrap()).await);
+    rejects(&busy, RejectCode::Busy, "(plan p5) is about to change it");
+    other.commit().await.unwrap();
+    let ours = executing(&estate, "plan-1").await;
     assert_eq!(one(patch("claim", claim("plan-1")).await).outcome, Outcome::Pass, "our own");
+    drop(ours);
     let doubt = serde_json::json!({"transaction": "p5", "object": "current", "since": 1});
     let verdict = one(patch("doubt", doubt).await);
     rejects(&verdict, RejectCode::InDoubt, "plumb adopt 'test_thing.a'");
@@ -255,7 +271,7 @@ async fn claims_doubts_and_strays_of_others_reject() {
     let stray = estate.keys().stray(&address("test_thing.a"), &RunId::from_stored("r8")).unwrap();
     let body = store.get(&a).await.unwrap().unwrap().body;
     store.put_if_absent(&stray, body).await.unwrap();
-    let verdict = one(check_records(&saved, &estate.read().await.unwrap()));
+    let verdict = one(records_stage(&estate, &saved, &estate.read().await.unwrap()).await);
     rejects(&verdict, RejectCode::InDoubt, "state/prod/r/s/test_5fthing.a/r8");
 }
 
@@ -270,10 +286,14 @@ async fn a_new_dependent_of_what_is_deleted_rejects() {
     );
     saved.plan.changes.resources.push(gone);
     let reading = estate.read().await.unwrap();
-    assert_eq!(one(check_records(&saved, &reading)).outcome, Outcome::Pass, "known dependents");
+    assert_eq!(
+        one(records_stage(&estate, &saved, &reading).await).outcome,
+        Outcome::Pass,
+        "known dependents"
+    );
     let run = executing(&estate, "p9").await;
     run.recorder().write(&address("test_thing.late"), &instance("i"), Step::Done).await.unwrap();
-    let verdict = one(check_records(&saved, &estate.read().await.unwrap()));
+    let verdict = one(records_stage(&estate, &saved, &estate.read().await.unwrap()).await);
     rejects(&verdict, RejectCode::Stale, "depends on module.a.test_thing.base");
     assert_eq!(verdict.address.as_deref(), Some("test_thing.late"));
 }
@@ -452,8 +472,9 @@ fn a_waiver_accepts_one_finding_and_never_a_delete_of_something_unseen() {
     let a = address("test_thing.a");
     let mut world: Read = saved.plan.refreshed.clone();
     world.get_mut(&a).unwrap().current = Some(thing(&[("id", "i-1".into()), ("tags", tags("b"))]));
-    let waiver =
-        |path: Option<&str>| [Waiver { address: a.clone(), path: path.map(str::to_owned), principal: None }];
+    let waiver = |path: Option<&str>| {
+        [Waiver { address: a.clone(), path: path.map(str::to_owned), principal: None }]
+    };
     let check = |saved: &SavedPlan, world: &Read, waivers: &[Waiver]| {
         check_resources(saved, World::Read(world), waivers).iter().any(Verdict::is_reject)
     };
@@ -476,7 +497,7 @@ async fn validation_runs_every_stage_and_stops_at_none() {
     let facts = Facts {
         authenticity: facts(),
         estate: estate.name(),
-        reading: Ok(&reading),
+        records: Ok((&reading, &Others::default())),
         world: World::Read(&world),
         waivers: &[],
     };
@@ -530,4 +551,42 @@ fn a_waiver_names_an_instance_or_an_attribute_of_it() {
     assert_eq!(deep.address.to_string(), "module.m.test_thing.a[\"k\"]");
     assert_eq!(deep.path.unwrap(), ".tags[\"team\"]");
     assert!("nonsense".parse::<Waiver>().is_err());
+}
+
+#[tokio::test]
+async fn of_two_plans_that_read_what_the_other_changes_one_passes_under_claim() {
+    let (_, estate, saved) = planned().await;
+    let mut other = saved.clone();
+    other.id = PlanId::from_stored("plan-2");
+    std::mem::swap(&mut other.write_set, &mut other.read_set);
+    let mut smaller = undecided(&estate, request("plan-1", "r1")).await;
+    let mut larger = undecided(&estate, request("plan-2", "r2")).await;
+    assert_eq!(smaller.claim(members(&saved), None).await.unwrap(), []);
+    assert_eq!(larger.claim(members(&other), None).await.unwrap(), []);
+    let (_, verdicts) = larger.verify(&other, None).await.unwrap();
+    rejects(&one(verdicts), RejectCode::Busy, "the run r1 of ada");
+    let waiting = tokio::spawn(async move { smaller.verify(&saved, None).await });
+    larger.put_off().await.unwrap();
+    let (_, verdicts) = waiting.await.unwrap().unwrap();
+    assert_eq!(one(verdicts).outcome, Outcome::Pass);
+}
+
+#[tokio::test]
+async fn who_is_about_to_depend_on_what_is_deleted_is_in_the_way() {
+    let (_, estate, mut saved) = planned().await;
+    let gone = change(
+        "module.a.test_thing.base",
+        Action::Delete,
+        Value::empty_object(),
+        Value::dynamic_null(),
+    );
+    saved.plan.changes.resources.push(gone);
+    let mut dependent = Member::new(Revision::default(), ClaimedAction::Create);
+    dependent.dependencies = vec!["module.a.test_thing.base".into()];
+    let members = BTreeMap::from([(address("test_thing.late"), dependent)]);
+    let mut other = undecided(&estate, request("plan-0", "r0")).await;
+    assert_eq!(other.claim(members, None).await.unwrap(), []);
+    let verdict = one(records_stage(&estate, &saved, &estate.read().await.unwrap()).await);
+    rejects(&verdict, RejectCode::Busy, "is about to change it");
+    assert_eq!(verdict.address.as_deref(), Some("test_thing.late"));
 }

@@ -5,10 +5,13 @@ use engine::estate::{Estate, EstateReading};
 use engine::identifiers::{PlanId, Principal, RunId};
 use engine::object::{ObjectStatus, StoredIdentity, StoredObject};
 use engine::random::Random;
+use engine::record::body::{ClaimedAction, ClaimedObject};
 use engine::record::key::EstateName;
+use engine::recorder::Call;
 use engine::state::InstanceState;
-use engine::transaction::{Executing, Transaction, TransactionRequest};
+use engine::transaction::{Begun, Executing, Member, Terms, Transaction, TransactionRequest};
 use records::RecordStore;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use values::address::{ProviderAddress, ProviderConfigAddress, ResourceInstance};
@@ -88,14 +91,24 @@ pub(crate) fn request(plan: &str, run: &str) -> TransactionRequest {
     TransactionRequest {
         plan: PlanId::from_stored(plan),
         plan_digest: format!("digest of {plan}"),
+        expires: NOW + DAY,
         run: RunId::from_stored(run),
         principal: Principal::from_stored("ada"),
         approved_by: None,
-        lease_until: NOW + 900,
+        deadline: None,
+        terms: Terms::default(),
     }
 }
 
-/// A transaction that is decided, from a fresh reading.
+/// A transaction that has the lease of a plan that nobody has decided on.
+pub(crate) async fn undecided(estate: &Estate, request: TransactionRequest) -> Transaction {
+    match Transaction::begin(estate, request).await.unwrap() {
+        Begun::Undecided(transaction) => *transaction,
+        Begun::Decided(_) => panic!("an earlier invocation has decided"),
+    }
+}
+
+/// A transaction that is decided, from a fresh reading, and that claims nothing.
 pub(crate) async fn executing(estate: &Estate, plan: &str) -> Executing {
     let reading = estate.read().await.unwrap();
     executing_from(estate, plan, reading).await
@@ -106,7 +119,38 @@ pub(crate) async fn executing_from(
     plan: &str,
     reading: EstateReading,
 ) -> Executing {
-    let run = format!("run-{plan}");
-    let begun = Transaction::begin(estate, request(plan, &run), &reading).await.unwrap();
+    let begun = undecided(estate, request(plan, &format!("run-{plan}"))).await;
     begun.execute(reading, None).await.unwrap()
+}
+
+/// Members as a plan of the present records has them.
+pub(crate) async fn members_now(
+    estate: &Estate,
+    actions: &[(&str, ClaimedAction)],
+) -> BTreeMap<ResourceInstance, Member> {
+    let reading = estate.read().await.unwrap();
+    let member = |(name, action): &(&str, ClaimedAction)| {
+        let address = address(name);
+        let (_, revision) = reading.version_and_revision(&address);
+        (address, Member::new(revision, *action))
+    };
+    actions.iter().map(member).collect()
+}
+
+/// A transaction that has claimed and decided.
+pub(crate) async fn claiming(
+    estate: &Estate,
+    plan: &str,
+    actions: &[(&str, ClaimedAction)],
+) -> Executing {
+    let members = members_now(estate, actions).await;
+    let mut begun = undecided(estate, request(plan, &format!("run-{plan}"))).await;
+    assert_eq!(begun.claim(members, None).await.unwrap(), []);
+    let reading = estate.read().await.unwrap();
+    begun.execute(reading, None).await.unwrap()
+}
+
+/// The call that creates, changes or deletes the current object.
+pub(crate) fn call(action: ClaimedAction) -> Call {
+    Call::new(ClaimedObject::Current, action)
 }

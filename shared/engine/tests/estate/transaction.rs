@@ -1,7 +1,11 @@
-use crate::support::{DAY, NOW, clock, estate_with, executing, request};
+use crate::support::{
+    NOW, address, call, claiming, clock, estate_with, executing, instance, members_now, request,
+    undecided,
+};
 use engine::identifiers::PlanId;
-use engine::record::body::Phase;
-use engine::transaction::{Transaction, TransactionError};
+use engine::record::body::{ClaimedAction, Phase};
+use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
+use engine::transaction::{Begun, Standing, Transaction, TransactionError, is_only_busy};
 use records::MemoryStore;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,13 +17,13 @@ async fn a_plan_is_used_once() {
     let run = executing(&estate, "p1").await;
     let reading = estate.read().await.unwrap();
     let plan = PlanId::from_stored("p1");
-    assert_eq!(reading.header.clone().unwrap().under_way, std::slice::from_ref(&plan));
+    assert_eq!(reading.header.unwrap().under_way, std::slice::from_ref(&plan));
     assert_eq!(reading.state.serial, 1);
-    let again = Transaction::begin(&estate, request("p1", "r2"), &reading).await;
-    assert!(matches!(again, Err(TransactionError::Used { phase: Phase::Executing, .. })));
-    let header = run.commit(DAY).await.unwrap();
+    let again = Transaction::begin(&estate, request("p1", "r2")).await;
+    assert!(matches!(again, Err(TransactionError::Busy { until, .. }) if until == NOW + 60));
+    let header = run.commit().await.unwrap();
     assert_eq!((header.serial, header.under_way.len()), (2, 0));
-    let error = Transaction::begin(&estate, request("p1", "r2"), &reading).await.err().unwrap();
+    let error = Transaction::begin(&estate, request("p1", "r2")).await.err().unwrap();
     let text = error.to_string();
     assert!(text.contains("run-p1 of ada left it done"), "{text}");
     assert!(text.contains("plumb plan"), "{text}");
@@ -32,46 +36,162 @@ async fn a_live_lease_answers_busy_and_a_dead_one_is_taken_over() {
     let store = Arc::new(MemoryStore::new());
     let clock = clock();
     let estate = estate_with(store, clock.clone(), 1);
-    let reading = estate.read().await.unwrap();
-    let dead = Transaction::begin(&estate, request("p1", "r1"), &reading).await.unwrap();
-    let busy = Transaction::begin(&estate, request("p1", "r2"), &reading).await;
-    assert!(matches!(busy, Err(TransactionError::Busy { until, .. }) if until == NOW + 900));
-    clock.0.store(NOW + 901, Ordering::Relaxed);
-    let mut next = request("p1", "r2");
-    next.lease_until = NOW + 2000;
-    let next = Transaction::begin(&estate, next, &reading).await.unwrap();
+    let dead = undecided(&estate, request("p1", "r1")).await;
+    let busy = Transaction::begin(&estate, request("p1", "r2")).await.err().unwrap();
+    assert!(busy.to_string().contains("applied by the run r1 of ada"), "{busy}");
+    clock.0.store(NOW + 66, Ordering::Relaxed);
+    let next = undecided(&estate, request("p1", "r2")).await;
     // Whoever was only slow finds out before anything is changed.
+    let reading = estate.read().await.unwrap();
     let late = dead.execute(reading.clone(), None).await;
     assert!(matches!(late, Err(TransactionError::TakenOver { .. })));
     let next = next.execute(reading, None).await.unwrap();
     let found = Transaction::find(&estate, &PlanId::from_stored("p1")).await.unwrap().unwrap();
     assert_eq!((found.attempt, found.phase), (2, Phase::Executing));
-    assert!(next.commit(DAY).await.unwrap().under_way.is_empty());
+    assert!(next.commit().await.unwrap().under_way.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_decided_goes_on_in_another_invocation_from_the_records_alone() {
+    let store = Arc::new(MemoryStore::new());
+    let clock = clock();
+    let estate = estate_with(store.clone(), clock.clone(), 1);
+    let names =
+        ["done", "failed", "flying", "open", "unfinished"].map(|n| format!("test_thing.{n}"));
+    let creates: Vec<_> = names.iter().map(|n| (n.as_str(), ClaimedAction::Create)).collect();
+    let members = members_now(&estate, &creates).await;
+    let run = claiming(&estate, "p1", &creates).await;
+    assert!(run.progress().is_fresh());
+    let recorder = run.recorder();
+    for (name, step) in [
+        ("done", Some(Step::Done)),
+        ("failed", Some(Step::Failed)),
+        ("flying", None),
+        ("unfinished", Some(Step::Unfinished)),
+    ] {
+        let a = address(&format!("test_thing.{name}"));
+        recorder.begin(&a, &call(ClaimedAction::Create)).await.unwrap();
+        if let Some(step) = step {
+            recorder.write(&a, &instance(name), step).await.unwrap();
+        }
+    }
+    // The process dies; the next one has nothing but the store.
+    drop((run, recorder));
+    clock.0.store(NOW + 66, Ordering::Relaxed);
+    let estate = estate_with(store, clock, 2);
+    let Begun::Decided(resumed) = Transaction::begin(&estate, request("p1", "r2")).await.unwrap()
+    else {
+        panic!("it was decided")
+    };
+    assert_eq!(resumed.attempt().await, 2);
+    let run = resumed.go_on(members, None).await.unwrap();
+    let progress = run.progress();
+    assert!(!progress.is_fresh());
+    let standing =
+        |name: &str| progress.members[&address(&format!("test_thing.{name}"))].standing.clone();
+    assert_eq!(standing("done"), Standing::Done { failed: false });
+    assert_eq!(standing("failed"), Standing::Done { failed: true });
+    assert!(matches!(standing("flying"), Standing::InFlight(_)));
+    assert!(matches!(standing("unfinished"), Standing::Unfinished(_)));
+    assert!(matches!(standing("open"), Standing::ToDo(claim) if !claim.begun));
+    let done = &progress.members[&address("test_thing.done")].state;
+    assert!(done.same_objects(&instance("done")));
+    // What the first run could not know is written by the second, as the same run.
+    let flying = address("test_thing.flying");
+    run.recorder().write(&flying, &instance("adopted"), Step::Done).await.unwrap();
+    run.commit().await.unwrap();
+    let reading = estate.read().await.unwrap();
+    assert_eq!(reading.records[&flying].written_by.run.as_str(), "run-p1");
+    assert!(reading.records.values().all(|facts| facts.doubt.is_none()));
+}
+
+#[tokio::test]
+async fn what_is_left_to_the_next_invocation_is_free_for_it_at_once_and_for_others_later() {
+    let clock = clock();
+    let estate = estate_with(Arc::new(MemoryStore::new()), clock.clone(), 1);
+    let action = [("test_thing.a", ClaimedAction::Create)];
+    let members = members_now(&estate, &action).await;
+    let run = claiming(&estate, "p1", &action).await;
+    assert_eq!(run.pause().await.unwrap(), 1, "nothing was brought forward");
+    let mut other = undecided(&estate, request("p2", "r2")).await;
+    let verdicts = other.claim(members.clone(), None).await.unwrap();
+    assert!(is_only_busy(&verdicts), "{verdicts:?}");
+    other.put_off().await.unwrap();
+    let Begun::Decided(next) = Transaction::begin(&estate, request("p1", "r1")).await.unwrap()
+    else {
+        panic!("it was decided")
+    };
+    let next = next.go_on(members.clone(), None).await.unwrap();
+    assert_eq!(next.attempts_without_progress().await, 1);
+    let a = address("test_thing.a");
+    next.recorder().begin(&a, &call(ClaimedAction::Create)).await.unwrap();
+    next.recorder().write(&a, &instance("i"), Step::Done).await.unwrap();
+    assert_eq!(next.pause().await.unwrap(), 0);
+    // Nobody goes on with it: it is in nobody's way for ever.
+    clock.0.store(NOW + 36, Ordering::Relaxed);
+    let mut other = undecided(&estate, request("p3", "r3")).await;
+    let members = members_now(&estate, &[("test_thing.a", ClaimedAction::Update)]).await;
+    assert_eq!(other.claim(members, None).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_later_attempt_makes_the_claims_its_own_and_an_earlier_one_takes_none_back() {
+    let clock = clock();
+    let estate = estate_with(Arc::new(MemoryStore::new()), clock.clone(), 1);
+    let a = address("test_thing.a");
+    let members = members_now(&estate, &[("test_thing.a", ClaimedAction::Create)]).await;
+    let attempt = async || {
+        let claim = estate.read().await.unwrap().records[&a].claim.clone();
+        claim.map(|claim| claim.attempt)
+    };
+    let mut suspended = undecided(&estate, request("p1", "r1")).await;
+    assert_eq!(suspended.claim(members.clone(), None).await.unwrap(), []);
+    assert_eq!(attempt().await, Some(1));
+    clock.0.store(NOW + 66, Ordering::Relaxed);
+    let mut next = undecided(&estate, request("p1", "r1")).await;
+    assert_eq!(next.claim(members, None).await.unwrap(), []);
+    assert_eq!(attempt().await, Some(2));
+    // It wakes up, and gives up.
+    let late = suspended.put_off().await;
+    assert!(matches!(late, Err(TransactionError::TakenOver { .. })));
+    assert_eq!(attempt().await, Some(2));
+}
+
+#[tokio::test]
+async fn a_lease_that_is_over_begins_nothing() {
+    let clock = clock();
+    let estate = estate_with(Arc::new(MemoryStore::new()), clock.clone(), 1);
+    let run = claiming(&estate, "p1", &[("test_thing.a", ClaimedAction::Create)]).await;
+    let a = address("test_thing.a");
+    let begin = async || run.recorder().begin(&a, &call(ClaimedAction::Create)).await;
+    clock.0.store(NOW + 55, Ordering::Relaxed);
+    let refused = begin().await.unwrap_err();
+    assert!(matches!(refused, CallRefused::NothingMore(NothingMore::LeaseEnded)), "{refused}");
+    clock.0.store(NOW + 54, Ordering::Relaxed);
+    begin().await.unwrap();
 }
 
 #[tokio::test]
 async fn what_is_put_off_may_be_tried_again_and_what_is_rejected_may_not() {
     let store = Arc::new(MemoryStore::new());
     let estate = estate_with(store, clock(), 1);
-    let reading = estate.read().await.unwrap();
-    let begun = Transaction::begin(&estate, request("p1", "r1"), &reading).await.unwrap();
+    let begun = undecided(&estate, request("p1", "r1")).await;
     begun.put_off().await.unwrap();
     assert!(estate.read_header().await.unwrap().unwrap().under_way.is_empty());
-    let begun = Transaction::begin(&estate, request("p1", "r2"), &reading).await.unwrap();
+    let begun = undecided(&estate, request("p1", "r2")).await;
     begun.reject().await.unwrap();
-    let again = Transaction::begin(&estate, request("p1", "r3"), &reading).await;
+    let again = Transaction::begin(&estate, request("p1", "r3")).await;
     assert!(matches!(again, Err(TransactionError::Used { phase: Phase::Rejected, .. })));
 }
 
 #[tokio::test]
 async fn another_plan_of_the_same_name_is_not_taken_over() {
     let estate = estate_with(Arc::new(MemoryStore::new()), clock(), 1);
-    let reading = estate.read().await.unwrap();
-    let begun = Transaction::begin(&estate, request("p1", "r1"), &reading).await.unwrap();
+    let begun = undecided(&estate, request("p1", "r1")).await;
     begun.put_off().await.unwrap();
     let mut forged = request("p1", "r2");
     forged.plan_digest = "other".into();
-    let again = Transaction::begin(&estate, forged, &reading).await;
+    let again = Transaction::begin(&estate, forged).await;
     assert!(matches!(again, Err(TransactionError::Used { .. })));
 }
 
@@ -84,9 +204,8 @@ async fn many_transactions_raise_the_serial_together() {
             let (store, reading) = (store.clone(), reading.clone());
             tokio::spawn(async move {
                 let estate = estate_with(store, clock(), 10 + n);
-                let request = request(&format!("p{n}"), "r");
-                let begun = Transaction::begin(&estate, request, &reading).await.unwrap();
-                begun.execute(reading, None).await.unwrap().commit(DAY).await.unwrap();
+                let begun = undecided(&estate, request(&format!("p{n}"), "r")).await;
+                begun.execute(reading, None).await.unwrap().commit().await.unwrap();
             })
         })
         .collect();

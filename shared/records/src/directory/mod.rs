@@ -16,7 +16,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{BulkRead, Entry, Key, Record, RecordStore, StoreError, Version};
+use crate::{BulkRead, Entry, Hold, HoldGuard, Key, Record, RecordStore, StoreError, Version};
 
 pub use artifacts::DirectoryArtifacts;
 pub use locks::ProcessLock;
@@ -185,6 +185,13 @@ impl RecordStore for DirectoryStore {
             Ok(records)
         })
         .await
+    }
+
+    async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
+        Ok(match self.try_process_lock(name).await? {
+            Some(lock) => Hold::Held(HoldGuard::new(lock)),
+            None => Hold::Taken,
+        })
     }
 
     fn location(&self) -> String {

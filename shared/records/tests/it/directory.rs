@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
+use records::testing::{Answer, ObservedStore, Write};
 use records::{
-    ArtifactStore, DirectoryArtifacts, DirectoryStore, KeyFault, Opening, PutMode, RecordStore,
-    StoreError, Version,
+    ArtifactStore, CountingStore, DirectoryArtifacts, DirectoryStore, Hold, KeyFault, MemoryStore,
+    Opening, PutMode, RecordStore, RunCache, StoreError, Version,
 };
 
 use crate::{created, key};
@@ -269,4 +270,24 @@ async fn contended_process_locks_never_have_two_holders() {
         });
     }
     tasks.join_all().await;
+}
+
+#[tokio::test]
+async fn a_hold_is_seen_through_every_layer_and_is_free_once_it_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = created(folder.path()).await;
+    let name = key("prod/t/1");
+    let cache = RunCache::new(CountingStore::new(store.clone()), "");
+    let observed = ObservedStore::new(store.clone(), |_: &Write| Answer::Deliver);
+    let uncached = cache.uncached();
+    let layers: [&dyn RecordStore; 4] = [&store, &cache, &uncached, &observed];
+    for layer in layers {
+        let Hold::Held(guard) = layer.try_hold(&name).await.unwrap() else { panic!("it is free") };
+        for other in layers {
+            assert!(matches!(other.try_hold(&name).await.unwrap(), Hold::Taken));
+        }
+        drop(guard);
+    }
+    let memory = MemoryStore::new();
+    assert!(matches!(memory.try_hold(&name).await.unwrap(), Hold::NotOffered));
 }

@@ -8,6 +8,7 @@ use engine::identifiers::{Principal, RunId};
 use engine::random::Random;
 use engine::record::key::EstateName;
 use engine::saved_plan::HmacKey;
+use engine::transaction::Terms;
 use engine::verdict::{Stage, Verdict};
 use engine::{Environment, PlanOptions, Stop, Variables};
 use jiff::Timestamp;
@@ -88,7 +89,13 @@ fn scene(configuration: &str) -> Scene {
         parallelism: 10,
         workspace: "default".into(),
     };
-    let workplace = Workplace { estate, environment, stop: Stop::new(), locked: BTreeMap::new() };
+    let workplace = Workplace {
+        estate,
+        environment,
+        stop: Stop::new(),
+        terms: Terms::default(),
+        locked: BTreeMap::new(),
+    };
     Scene { workplace, store, clock, files, key: HmacKey::new([7; 32]) }
 }
 

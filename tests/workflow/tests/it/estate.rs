@@ -4,7 +4,7 @@ use crate::programs;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -94,6 +94,8 @@ impl Estate {
             .env_clear()
             .env("HOME", self.path())
             .env("TMPDIR", self.path())
+            // A world that is a folder has no requests under way once its provider is gone.
+            .env("PLUMB_TEST_MARGIN", "0")
             .env("TF_CLI_CONFIG_FILE", "cli.tfrc")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -139,6 +141,45 @@ impl Estate {
     #[track_caller]
     pub(crate) fn recorded(&self) -> BTreeSet<String> {
         self.succeed(&["state", "list"]).stdout.lines().map(str::to_owned).collect()
+    }
+
+    /// Bodies of the records of instances, as they are in the store.
+    fn bodies(&self) -> Vec<(PathBuf, Value)> {
+        let folder = self.path().join(".plumb/records/default/r/i");
+        let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+        let files = entries.map(|entry| entry.unwrap().path());
+        let read = |file: PathBuf| {
+            let body = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+            (file, body)
+        };
+        files.map(read).collect()
+    }
+
+    fn addresses(&self, of: impl Fn(&Value) -> bool) -> BTreeSet<String> {
+        let bodies = self.bodies().into_iter().filter(|(_, body)| of(body));
+        bodies.map(|(_, body)| body["address"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Instances whose records say that a provider was asked to create them, and no answer is recorded.
+    pub(crate) fn creates_in_flight(&self) -> BTreeSet<String> {
+        self.addresses(|body| {
+            let claim = &body["claim"];
+            claim["state"] == "applying" && claim["action"] == "create"
+        })
+    }
+
+    /// Instances of which an object may exist that no record describes.
+    pub(crate) fn in_doubt(&self) -> BTreeSet<String> {
+        self.addresses(|body| !body["doubt"].is_null())
+    }
+
+    /// A person has looked, and says that nothing is to be recorded.
+    pub(crate) fn dismiss(&self, address: &str) {
+        let bodies = self.bodies().into_iter();
+        for (file, mut body) in bodies.filter(|(_, body)| body["address"] == address) {
+            body.as_object_mut().unwrap().remove("doubt");
+            std::fs::write(file, body.to_string()).unwrap();
+        }
     }
 
     /// Instances of the root module in `show -json`.

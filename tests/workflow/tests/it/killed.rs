@@ -58,8 +58,21 @@ fn die_everywhere(
     points.into_inner()
 }
 
-/// Goes on after a death: plans anew and applies, and nothing is left to do.
+/// Goes on after a death: plans anew and applies, and nothing is left to do. A create that was in flight is in
+/// doubt, and nothing is made or changed until a person has looked at it.
 fn go_on(death: Death, estate: &Estate) -> Ran {
+    let in_flight = estate.creates_in_flight();
+    if !in_flight.is_empty() {
+        let before = estate.things();
+        let refused = estate.run(&["apply", "-auto-approve"]);
+        refused.assert_failed(&["may have created an object that no record describes"]);
+        for address in &in_flight {
+            assert!(refused.flat().contains(address), "{death:?}: {address} {}", refused.said());
+        }
+        assert_eq!(estate.things(), before, "{death:?}");
+        assert_eq!(estate.in_doubt(), in_flight, "{death:?}");
+        in_flight.iter().for_each(|address| estate.dismiss(address));
+    }
     let ran = estate.run(&["apply", "-auto-approve", "-json"]);
     assert_eq!(ran.status.code(), Some(0), "{death:?} {}", ran.said());
     let plan = estate.run(&["plan", "-detailed-exitcode"]);
@@ -97,14 +110,16 @@ fn twenty() -> BTreeSet<String> {
     base.chain((0..16).map(|n| format!("test_thing.leaf[{n}]"))).collect()
 }
 
-/// The next plan creates what no record has, and nothing else. A thing that was created and not recorded
-/// stays in the world beside its second: `in_flight` of them at most.
+/// The next plan creates what no record has, and nothing else. A thing that was created and not recorded is
+/// named in doubt, and stays in the world beside its second once that is dismissed: `in_flight` of them at most.
 fn check_creates(death: Death, estate: &Estate, in_flight: usize) {
     let recorded = estate.recorded();
     let there: BTreeSet<String> = estate.names().into_iter().collect();
     assert!(recorded.is_subset(&there), "{death:?}: recorded and not there");
     let orphans: Vec<String> = there.difference(&recorded).cloned().collect();
     assert!(orphans.len() <= in_flight, "{death:?}: {orphans:?}");
+    let told = estate.creates_in_flight();
+    assert!(orphans.iter().all(|orphan| told.contains(orphan)), "{death:?}: {orphans:?} {told:?}");
     if let ([orphan], 1) = (&*orphans, in_flight) {
         let creates = estate.calls().into_iter().rfind(|call| call.call == "create");
         assert_eq!(creates.unwrap().object.as_ref(), Some(orphan), "{death:?}");

@@ -92,6 +92,9 @@ pub struct Claim {
     /// The deposed key under which a replacement that creates first has put what it replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub put_aside: Option<String>,
+    /// Where the object goes, at the record that it leaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves_to: Option<String>,
     /// Whether anything was done under this claim: recorded state is no more what the plan saw.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begun: bool,

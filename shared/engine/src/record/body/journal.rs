@@ -20,6 +20,9 @@ pub struct JournalBody {
     /// Who approved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<Principal>,
+    /// Findings that a person accepted, as they were named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waived: Vec<String>,
     /// When the attempt began, seconds since the epoch.
     pub started: i64,
     /// When it ended.
@@ -44,6 +47,12 @@ pub struct JournalEntry {
     pub deposed: Option<String>,
     /// The action, as in Terraform's plan JSON; several for a replacement.
     pub action: Vec<String>,
+    /// When it was begun, seconds since the epoch.
+    #[serde(default)]
+    pub started: i64,
+    /// When its result was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<i64>,
     /// What came of it.
     pub outcome: JournalOutcome,
 }
@@ -56,6 +65,12 @@ pub enum JournalOutcome {
     Begun,
     /// Its result is in its record.
     Recorded,
+    /// It failed, and what is left is in its record.
+    Failed,
+    /// It was stopped while its provider worked, and goes on later.
+    Unfinished,
+    /// Whether it was done cannot be found out.
+    InDoubt,
     /// Its result is beside its record, which another run has changed.
     Stray,
     /// Its result is in a file, or nowhere, since the store could not be written.

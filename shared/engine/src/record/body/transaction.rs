@@ -1,6 +1,7 @@
 use super::{Body, UnknownFields};
 use crate::identifiers::{PlanId, Principal, RunId, WriteId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The one transaction of a plan.
@@ -23,13 +24,23 @@ pub struct TransactionBody {
     pub approved_by: Option<Principal>,
     /// How many invocations have worked on it, from 1.
     pub attempt: u32,
-    /// When its lease ends, seconds since the epoch.
+    /// When its lease ends, or ended, seconds since the epoch.
     pub lease_until: i64,
+    /// Whether the lease was given back: the next invocation may begin at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub released: bool,
     /// How far it is.
     pub phase: Phase,
     /// Attempts in a row that brought nothing forward.
     #[serde(default)]
     pub progressless_attempts: u32,
+    /// For earlier attempts whose last requests may still be on their way: from when on, seconds since the epoch,
+    /// nothing that they sent can arrive any more.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub quiet_from: BTreeMap<u32, i64>,
+    /// When its plan expires, seconds since the epoch: kept until then, so that the plan is used once.
+    #[serde(default)]
+    pub expires: i64,
     /// Fields of newer versions.
     #[serde(flatten)]
     pub unknown: UnknownFields,
@@ -54,9 +65,9 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Whether nothing can have been changed yet, and the plan may be tried again.
-    pub fn may_begin_again(self) -> bool {
-        matches!(self, Phase::Claiming | Phase::Waiting)
+    /// Whether the plan cannot be tried again.
+    pub fn is_ended(self) -> bool {
+        matches!(self, Phase::Rejected | Phase::Done | Phase::Fenced)
     }
 }
 

@@ -1,19 +1,28 @@
-use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap};
-use crate::identifiers::{RunId, WriteId, hexadecimal};
+//! Where a transaction's results go: into the records that it has claimed.
+
+mod claims;
+mod journal;
+mod messages;
+
+use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap, swap_result};
+use crate::identifiers::{PlanId, RunId, WriteId, hexadecimal};
 use crate::record::body::{
-    ClaimedObject, FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom, ObjectBody,
-    RecordKind, UnknownFields, WrittenBy, decode, encode,
+    Claim, ClaimedObject, Doubt, FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom,
+    ObjectBody, RecordKind, UnknownFields, WrittenBy, decode, encode,
 };
-use crate::recorder::{Call, CallRefused, RecordError, Recorder, Step};
+use crate::recorder::{Call, CallRefused, NothingMore, RecordError, Recorder, Step};
 use crate::state::{InstanceState, OutputState, Revision};
-use crate::transaction::Progress;
+use crate::transaction::{Lease, Member};
 use async_trait::async_trait;
 use bytes::Bytes;
+use claims::Turns;
+use journal::Journal;
+use messages::{conflict, recorded_in_part, unwritable};
 use records::{Key, StoreError, Version};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use values::Value;
-use values::address::ResourceInstance;
+use values::address::{ResourceInstance, ResourceMode};
 
 /// Where a result goes that the store would not take: a file that only its owner can read.
 pub trait Spill: Send + Sync {
@@ -30,6 +39,11 @@ pub struct EstateRecorder {
     estate: Estate,
     written_by: WrittenBy,
     spill: Option<Arc<dyn Spill>>,
+    plan: PlanId,
+    attempt: u32,
+    members: Arc<BTreeMap<ResourceInstance, Member>>,
+    lease: Arc<Lease>,
+    turns: Turns,
     slots: Mutex<HashMap<ResourceInstance, Arc<Slot>>>,
     outputs: Mutex<BTreeMap<Arc<str>, OutputState>>,
     journal: Mutex<Journal>,
@@ -41,6 +55,10 @@ pub(crate) struct RecorderStart<'a> {
     pub(crate) reading: &'a EstateReading,
     pub(crate) written_by: WrittenBy,
     pub(crate) spill: Option<Arc<dyn Spill>>,
+    pub(crate) plan: PlanId,
+    pub(crate) attempt: u32,
+    pub(crate) members: Arc<BTreeMap<ResourceInstance, Member>>,
+    pub(crate) lease: Arc<Lease>,
 }
 
 /// What is known of one record: what it says, and the version a write has to name.
@@ -54,19 +72,20 @@ struct Slot {
     stray: Option<Version>,
 }
 
-#[derive(Default)]
-struct Journal {
-    entries: Vec<JournalEntry>,
-    begun: HashMap<ResourceInstance, Vec<usize>>,
-    outputs: BTreeSet<String>,
-    written: BTreeSet<ResourceInstance>,
-}
-
 /// What a write is, beside the objects.
 enum Kind {
-    Result,
+    Result(Mark),
     Refresh,
-    Moved(MovedFrom),
+    Moved(MovedFrom, Mark),
+}
+
+/// What a record says of the transaction's work from then on.
+#[derive(Clone, Default, PartialEq)]
+struct Mark {
+    claim: Option<Claim>,
+    doubt: Option<Doubt>,
+    /// For the journal; `None` where a call begins.
+    outcome: Option<JournalOutcome>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -75,7 +94,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl EstateRecorder {
     pub(crate) fn new(start: RecorderStart<'_>) -> EstateRecorder {
-        let RecorderStart { estate, reading, written_by, spill } = start;
+        let RecorderStart { estate, reading, written_by, spill, .. } = start;
         let slot = |(address, facts): (&ResourceInstance, &RecordFacts)| {
             let state = reading.state.instances.get(address).cloned().unwrap_or_default();
             let slot = Slot {
@@ -94,6 +113,11 @@ impl EstateRecorder {
             estate,
             written_by,
             spill,
+            plan: start.plan,
+            attempt: start.attempt,
+            members: start.members,
+            lease: start.lease,
+            turns: Turns::default(),
         }
     }
 
@@ -102,19 +126,20 @@ impl EstateRecorder {
         self.slot(address).version.clone()
     }
 
-    /// How far every claimed member is.
-    pub(crate) fn progress(&self) -> Progress {
-        Progress::default()
-    }
-
     /// What was done so far, in the order in which it was begun, and the outputs that were written.
     pub(crate) fn journal(&self) -> (Vec<JournalEntry>, Vec<String>) {
-        let journal = lock(&self.journal);
-        (journal.entries.clone(), journal.outputs.iter().cloned().collect())
+        lock(&self.journal).contents()
+    }
+    /// Whether a result was recorded that need not be waited for any more.
+    pub(crate) fn has_finished_anything(&self) -> bool {
+        let (entries, _) = lock(&self.journal).contents();
+        entries.iter().any(|entry| {
+            !matches!(entry.outcome, JournalOutcome::Begun | JournalOutcome::Unfinished)
+        })
     }
     /// Instances whose records were written.
     pub(crate) fn written(&self) -> BTreeSet<ResourceInstance> {
-        lock(&self.journal).written.clone()
+        lock(&self.journal).written()
     }
 
     /// Removes the records of objects that a transaction before this one moved away without getting
@@ -135,15 +160,7 @@ impl EstateRecorder {
         lock(&self.slots).insert(address.clone(), Arc::new(slot));
     }
     fn settle(&self, address: &ResourceInstance, outcome: JournalOutcome) {
-        let mut journal = lock(&self.journal);
-        if matches!(outcome, JournalOutcome::Recorded) {
-            journal.written.insert(address.clone());
-        }
-        for index in journal.begun.remove(address).unwrap_or_default() {
-            if let Some(entry) = journal.entries.get_mut(index) {
-                entry.outcome = outcome;
-            }
-        }
+        lock(&self.journal).end(address, outcome, self.estate.clock.seconds());
     }
 
     fn body(
@@ -162,14 +179,19 @@ impl EstateRecorder {
             _ if !live => String::new(),
             // A record that is new (a data source's) has no revision to keep.
             Kind::Refresh if !slot.revision.0.is_empty() => slot.revision.0.to_string(),
-            Kind::Result if unchanged => slot.revision.0.to_string(),
-            Kind::Refresh | Kind::Result | Kind::Moved(_) => hexadecimal(&*self.estate.random),
+            Kind::Result(_) if unchanged => slot.revision.0.to_string(),
+            Kind::Refresh | Kind::Result(_) | Kind::Moved(..) => hexadecimal(&*self.estate.random),
         };
         let carried = slot.carried.as_deref();
         Ok(InstanceBody {
             format: FORMAT,
             address: address.to_string(),
-            kind: if live { RecordKind::Live } else { RecordKind::Tombstone },
+            kind: match (live, carried.map(|c| c.kind)) {
+                (true, _) => RecordKind::Live,
+                // Nothing was there, and nothing came of it.
+                (false, None | Some(RecordKind::Shell)) => RecordKind::Shell,
+                (false, Some(RecordKind::Live | RecordKind::Tombstone)) => RecordKind::Tombstone,
+            },
             revision,
             write_id: WriteId::new(&*self.estate.random),
             written_at: self.estate.clock.seconds(),
@@ -177,11 +199,17 @@ impl EstateRecorder {
             object: state.current.as_ref().map(object).transpose()?,
             deposed: deposed.collect::<Result<_, EstateError>>()?,
             moved_from: match kind {
-                Kind::Moved(from) => Some(from.clone()),
-                Kind::Result | Kind::Refresh => carried.and_then(|c| c.moved_from.clone()),
+                Kind::Moved(from, _) => Some(from.clone()),
+                Kind::Result(_) | Kind::Refresh => carried.and_then(|c| c.moved_from.clone()),
             },
-            claim: carried.and_then(|c| c.claim.clone()),
-            doubt: carried.and_then(|c| c.doubt.clone()),
+            claim: match kind {
+                Kind::Refresh => carried.and_then(|c| c.claim.clone()),
+                Kind::Result(mark) | Kind::Moved(_, mark) => mark.claim.clone(),
+            },
+            doubt: match kind {
+                Kind::Result(Mark { doubt: Some(doubt), .. }) => Some(doubt.clone()),
+                _ => carried.and_then(|c| c.doubt.clone()),
+            },
             unknown: carried.map_or_else(UnknownFields::new, |c| c.unknown.clone()),
         })
     }
@@ -194,53 +222,52 @@ impl EstateRecorder {
         kind: Kind,
     ) -> Result<(), RecordError> {
         let slot = self.slot(address);
-        let moved = matches!(kind, Kind::Moved(_));
-        let void = slot.carried.as_ref().is_some_and(|facts| facts.is_void());
-        if slot.stray.is_none() && slot.state.same_objects(state) && !moved && !void {
-            self.settle(address, JournalOutcome::Recorded);
+        let outcome = match &kind {
+            Kind::Result(mark) | Kind::Moved(_, mark) => mark.outcome,
+            Kind::Refresh => None,
+        };
+        let outcome = outcome.unwrap_or(JournalOutcome::Recorded);
+        if slot.stray.is_none() && !says_more(&slot, state, &kind) {
+            self.settle(address, outcome);
             return Ok(());
         }
         let key = self.estate.keys.instance(address).map_err(|e| unwritable(address, &e.into()))?;
         let body = self
             .body(&key, address, state, &slot, &kind)
             .map_err(|error| unwritable(address, &error))?;
-        let refresh = matches!(kind, Kind::Refresh);
+        // What is not claimed gives way to whoever wrote it meanwhile.
+        let yields = matches!(kind, Kind::Refresh);
+        let expected = match &state.version {
+            Some(planned) if yields && self.own_claim(&slot).is_none() => planned,
+            _ => &slot.version,
+        };
         if slot.stray.is_some() {
-            return match refresh {
+            return match yields {
                 true => Ok(()),
                 false => self.put_stray(address, state, &slot, body, None).await,
             };
         }
         let encoded = encode(&key, &body).map_err(|e| unwritable(address, &e.into()))?;
         let store = &*self.estate.store;
-        let (written, partial) = match swap(store, &key, encoded.clone(), &slot.version).await {
-            Err(error @ StoreError::TooLarge { .. }) if !refresh => {
+        let first = match yields {
+            true => swap(store, &key, encoded.clone(), expected).await,
+            false => swap_result(store, &key, encoded.clone(), expected).await,
+        };
+        let (written, partial) = match first {
+            Err(error @ StoreError::TooLarge { .. }) if !yields => {
                 let minimal =
                     encode(&key, &body.minimal()).map_err(|e| unwritable(address, &e.into()))?;
-                (swap(store, &key, minimal, &slot.version).await, Some(error))
+                (swap(store, &key, minimal, expected).await, Some(error))
             }
             written => (written, None),
         };
         match written {
             Ok(Swapped::Written(version)) => {
-                let revision = Revision(body.revision.as_str().into());
-                let carried = Some(Arc::new(RecordFacts {
-                    version: version.clone(),
-                    kind: body.kind,
-                    revision: revision.clone(),
-                    written_by: body.written_by,
-                    written_at: body.written_at,
-                    claim: body.claim,
-                    doubt: body.doubt,
-                    moved_from: body.moved_from,
-                    unknown: body.unknown,
-                }));
-                let state = Arc::new(state.clone());
-                self.set_slot(address, Slot { version, revision, state, carried, stray: None });
-                self.settle(address, JournalOutcome::Recorded);
+                self.wrote(address, version, body, state.clone());
+                self.settle(address, outcome);
                 partial.map_or(Ok(()), |error| Err(recorded_in_part(address, &error)))
             }
-            Ok(Swapped::Lost(_)) if refresh => Ok(()),
+            Ok(Swapped::Lost(_)) if yields => Ok(()),
             Ok(Swapped::Lost(found)) => {
                 let by = found.and_then(|r| decode::<InstanceBody>(&key, &r.body).ok());
                 self.put_stray(address, state, &slot, body, by.map(|b| b.written_by)).await
@@ -252,15 +279,40 @@ impl EstateRecorder {
         }
     }
 
+    /// Remembers what a record says since it was written.
+    fn wrote(
+        &self,
+        address: &ResourceInstance,
+        version: Version,
+        body: InstanceBody,
+        state: InstanceState,
+    ) {
+        let revision = Revision(body.revision.as_str().into());
+        let carried = Some(Arc::new(RecordFacts {
+            version: version.clone(),
+            kind: body.kind,
+            revision: revision.clone(),
+            written_by: body.written_by,
+            written_at: body.written_at,
+            claim: body.claim,
+            doubt: body.doubt,
+            moved_from: body.moved_from,
+            unknown: body.unknown,
+        }));
+        let state = Arc::new(state);
+        self.set_slot(address, Slot { version, revision, state, carried, stray: None });
+    }
+
     /// Keeps a result beside its record, which another writer has changed.
     async fn put_stray(
         &self,
         address: &ResourceInstance,
         state: &InstanceState,
         slot: &Slot,
-        body: InstanceBody,
+        mut body: InstanceBody,
         by: Option<WrittenBy>,
     ) -> Result<(), RecordError> {
+        body.claim = None;
         let run: &RunId = &self.written_by.run;
         let key = self.estate.keys.stray(address, run);
         let key = key.map_err(|e| unwritable(address, &e.into()))?;
@@ -318,37 +370,19 @@ impl EstateRecorder {
     }
 }
 
-fn unwritable(address: &ResourceInstance, error: &EstateError) -> RecordError {
-    RecordError {
-        summary: format!("The result for {address} could not be recorded"),
-        detail: error.to_string(),
-    }
-}
-
-fn recorded_in_part(address: &ResourceInstance, error: &StoreError) -> RecordError {
-    RecordError {
-        summary: format!("The result for {address} was recorded in part"),
-        detail: format!(
-            "{error}. Its identity and its provider's private data were kept, so that it is not lost; \
-             its attributes were not. Keep large content out of the resource, then run `plumb apply`: the \
-             instance is planned to be replaced."
-        ),
-    }
-}
-
-fn conflict(address: &ResourceInstance, stray: &Key, by: Option<WrittenBy>) -> RecordError {
-    let by = by.map_or_else(
-        || "another writer".to_owned(),
-        |w| format!("the run {} of {}", w.run, w.principal),
-    );
-    RecordError {
-        summary: format!("The record of {address} was changed by another run"),
-        detail: format!(
-            "While this run was changing {address}, {by} wrote its record. That was left alone, and this run's \
-             result was kept in {stray}. Plans that touch {address} are refused until `plumb adopt {address}` \
-             takes the result over or `plumb dismiss {address}` drops it."
-        ),
-    }
+/// Whether a record would say anything that it does not say already.
+fn says_more(slot: &Slot, state: &InstanceState, kind: &Kind) -> bool {
+    let carried = slot.carried.as_deref();
+    let mark = match kind {
+        Kind::Moved(..) => return true,
+        Kind::Refresh => None,
+        Kind::Result(mark) => Some(mark),
+    };
+    let claim = carried.and_then(|c| c.claim.as_ref());
+    carried.is_some_and(RecordFacts::is_void)
+        || !slot.state.same_objects(state)
+        || mark.is_some_and(|mark| mark.doubt.is_some())
+        || mark.and_then(|mark| mark.claim.as_ref()).is_some_and(|ours| Some(ours) != claim)
 }
 
 impl InstanceState {
@@ -361,28 +395,37 @@ impl InstanceState {
 #[async_trait]
 impl Recorder for EstateRecorder {
     async fn begin(&self, address: &ResourceInstance, call: &Call) -> Result<(), CallRefused> {
-        let mut journal = lock(&self.journal);
-        let index = journal.entries.len();
-        journal.entries.push(JournalEntry {
-            address: address.to_string(),
-            deposed: match &call.object {
-                ClaimedObject::Current => None,
-                ClaimedObject::Deposed(key) => Some(key.clone()),
-            },
-            action: call.action.as_json().iter().map(|&word| word.to_owned()).collect(),
-            outcome: JournalOutcome::Begun,
-        });
-        journal.begun.entry(address.clone()).or_default().push(index);
-        Ok(())
+        self.begin_call(address, call).await
+    }
+
+    fn may_begin(&self) -> Result<(), NothingMore> {
+        self.lease.may_begin()
     }
 
     async fn write(
         &self,
         address: &ResourceInstance,
         state: &InstanceState,
-        _step: Step,
+        step: Step,
     ) -> Result<(), RecordError> {
-        self.put(address, state, Kind::Result).await
+        let _turn = self.turns.end_of_call(address).await;
+        let mark = self.mark(address, step);
+        // What a check looks at is nobody's: several runs may write it, and any of them is right.
+        let kind = match mark.claim.is_none() && address.resource.mode == ResourceMode::Data {
+            true => Kind::Refresh,
+            false => Kind::Result(mark),
+        };
+        self.put(address, state, kind).await
+    }
+
+    async fn doubt(
+        &self,
+        address: &ResourceInstance,
+        object: &ClaimedObject,
+        token: Option<&str>,
+    ) -> Result<(), RecordError> {
+        let _turn = self.turns.end_of_call(address).await;
+        self.put_doubt(address, object, token).await
     }
 
     async fn write_moved(
@@ -390,12 +433,14 @@ impl Recorder for EstateRecorder {
         from: &ResourceInstance,
         address: &ResourceInstance,
         state: &InstanceState,
-        _step: Step,
+        step: Step,
     ) -> Result<(), RecordError> {
         let revision = self.slot(from).revision.0.to_string();
         let moved_from = MovedFrom { address: from.to_string(), revision };
-        self.put(address, state, Kind::Moved(moved_from)).await?;
-        self.put(from, &InstanceState::default(), Kind::Result).await
+        let mark = self.mark(address, step);
+        self.put(address, state, Kind::Moved(moved_from, mark)).await?;
+        let gone = self.mark(from, Step::Done);
+        self.put(from, &InstanceState::default(), Kind::Result(gone)).await
     }
 
     async fn refresh(
@@ -406,7 +451,11 @@ impl Recorder for EstateRecorder {
         self.put(address, state, Kind::Refresh).await
     }
 
-    async fn write_outputs(&self, outputs: &BTreeMap<Arc<str>, Value>) -> Result<(), RecordError> {
+    async fn write_outputs(
+        &self,
+        planned: &BTreeMap<Arc<str>, OutputState>,
+        outputs: &BTreeMap<Arc<str>, Value>,
+    ) -> Result<(), RecordError> {
         let known = lock(&self.outputs).clone();
         let failed = |name: &str, error: EstateError| RecordError {
             summary: format!("The output {name} could not be recorded"),
@@ -414,21 +463,23 @@ impl Recorder for EstateRecorder {
         };
         for (name, value) in outputs {
             let before = known.get(name);
-            if before.is_some_and(|b| same_output(&b.value, value)) {
+            let is_same = |output: &OutputState| same_output(&output.value, value);
+            if before.is_some_and(is_same) || planned.get(name).is_some_and(is_same) {
                 continue;
             }
             let version = before.and_then(|b| b.version.clone()).unwrap_or_default();
             let written = self.estate.write_output(name, value, &version, &self.written_by).await;
             let written = written.map_err(|error| failed(name, error))?;
             lock(&self.outputs).insert(name.clone(), written);
-            lock(&self.journal).outputs.insert(name.to_string());
+            lock(&self.journal).output(name);
         }
-        for (name, before) in known.iter().filter(|(name, _)| !outputs.contains_key(*name)) {
+        let gone = |name: &Arc<str>| planned.contains_key(name) && !outputs.contains_key(name);
+        for (name, before) in known.iter().filter(|(name, _)| gone(name)) {
             let version = before.version.clone().unwrap_or_default();
             let deleted = self.estate.delete_output(name, &version).await;
             deleted.map_err(|error| failed(name, error))?;
             lock(&self.outputs).remove(name);
-            lock(&self.journal).outputs.insert(name.to_string());
+            lock(&self.journal).output(name);
         }
         Ok(())
     }
