@@ -3,7 +3,7 @@
 use crate::WATCHDOG;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::fault_injection::mortal;
+use crate::fault_injection::{hasty, mortal};
 use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
@@ -262,7 +262,7 @@ impl Session {
             contract,
             environment,
             stop: self.stop.clone(),
-            terms: Terms { plan_expiry, ..Terms::default() },
+            terms: hasty(Terms { plan_expiry, ..Terms::default() }, &self.environment),
             locked: locked.collect(),
         })
     }

@@ -122,7 +122,11 @@ pub async fn apply(
         Begun::Decided(resumed) => {
             let executing = resumed.go_on(members(&saved), spill).await?;
             options.progressless_attempts = executing.attempts_without_progress().await;
+            options.settle_not_before = executing.settle_not_before().await;
             options.resumed = Some(executing.progress());
+            let records = executing.reading().records.iter();
+            let doubted = records.filter(|(_, facts)| facts.doubt.is_some());
+            options.in_doubt = doubted.map(|(address, _)| address.clone()).collect();
             executing
         }
         Begun::Undecided(mut transaction) => {

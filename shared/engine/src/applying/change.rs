@@ -3,6 +3,7 @@
 use super::members::{Part, Place};
 use super::settling::{Outcome, Settling, import_identity};
 use super::target::{Basis, FinalPlan, Target};
+use super::telling::in_doubt;
 use super::{ApplyWalk, request_token};
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::evaluation::report_unread_data;
@@ -13,7 +14,6 @@ use crate::planning::{read_data_source, unread};
 use crate::record::body::{Claim, ClaimedAction, ClaimedObject};
 use crate::recorder::{Call, CallRefused, Step};
 use crate::stop::StopLevel;
-use language::diagnostics::Diagnostic;
 use providers::{ApplyResourceRequest, ProviderSchema};
 use std::sync::Arc;
 use values::Value;
@@ -36,7 +36,7 @@ async fn change(walk: &Arc<ApplyWalk>, address: &ResourceInstance) -> bool {
     let place = walk.place(change, Part::Change);
     match (place, address.resource.mode) {
         (Place::Failed, _) => {
-            walk.tell_earlier_failure(address);
+            walk.members.note_earlier_failure(address);
             false
         }
         (Place::Done, _) => target.take_recorded(change).await,
@@ -164,6 +164,9 @@ impl Target {
             configured: &change.provider,
             address: &self.address,
         };
+        if !self.walk.may_settle(claim).await {
+            return None;
+        }
         let recorded = self.walk.records.get(&self.address).current;
         match settling.settle(claim, recorded.as_ref()).await {
             Outcome::There(object) => {
@@ -293,13 +296,7 @@ impl Target {
         if let Err(e) = recorder.doubt(&self.address, &claim.object, token).await {
             self.fail(&e.summary, e.detail);
         }
-        self.fail(
-            "An object may exist that nothing describes",
-            format!(
-                "A call of the provider for {0} was cut off, and the provider cannot tell what came of it. So that nothing is made twice, it is not made again, and plans that touch {0} are refused. Look for the object: where it exists, run \"plumb adopt {0} ID\"; where it does not, \"plumb dismiss {0}\".",
-                self.address
-            ),
-        );
+        self.walk.context.report(in_doubt(&[self.address.clone()].into()));
     }
 
     /// Records what an earlier call came to.
@@ -415,20 +412,6 @@ impl Target {
             prevent_destroy: self.block().and_then(|b| b.lifecycle.prevent_destroy) == Some(true),
             status,
         }
-    }
-}
-
-impl ApplyWalk {
-    /// Says once that something failed in an earlier invocation.
-    pub(super) fn tell_earlier_failure(&self, address: &ResourceInstance) {
-        if !self.members.tell_failure(address) {
-            return;
-        }
-        let detail = format!(
-            "{address} failed in an earlier part of this apply, which said why. It is not tried again by this plan, and what depends on it was left. Run \"plumb plan\" to see what is left."
-        );
-        let error = Diagnostic::error("An earlier part of this apply failed", detail);
-        self.context.report([error.for_address(address.to_string())]);
     }
 }
 

@@ -46,7 +46,7 @@ async fn delete(
     let place = walk.place(change, Part::Destroy(deposed));
     match place {
         Place::Failed => {
-            walk.tell_earlier_failure(address);
+            walk.members.note_earlier_failure(address);
             return false;
         }
         Place::Done => {
@@ -144,6 +144,11 @@ impl Deletion<'_> {
         let again = matches!(place, Place::ToDo { again: true });
         if matches!(place, Place::ToDo { .. }) && (own || !again) {
             return Subject::Object(Box::new(object));
+        }
+        if let Place::InFlight(claim) = place
+            && !self.walk.may_settle(claim).await
+        {
+            return Subject::Nothing;
         }
         let environment = &self.walk.context.environment;
         let now = match read_object(environment, provider, schema, &self.hooked(), &object).await {

@@ -49,7 +49,8 @@ pub(crate) struct Members {
     remaining: Mutex<HashMap<ResourceInstance, Remaining>>,
     /// Of instances with several parts: a record tells of one call in flight, so they take turns.
     turns: HashMap<ResourceInstance, Arc<tokio::sync::Mutex<()>>>,
-    failures_told: Mutex<BTreeSet<ResourceInstance>>,
+    /// What failed in earlier invocations, as far as somebody came upon it.
+    failed_earlier: Mutex<BTreeSet<ResourceInstance>>,
 }
 
 impl Members {
@@ -68,7 +69,7 @@ impl Members {
             resumed,
             turns,
             remaining: Mutex::new(remaining),
-            failures_told: Mutex::default(),
+            failed_earlier: Mutex::default(),
         }
     }
 
@@ -122,10 +123,15 @@ impl Members {
         }
     }
 
-    /// Whether this is the first time that somebody asks to tell of this instance's earlier failure.
-    pub(crate) fn tell_failure(&self, address: &ResourceInstance) -> bool {
-        let mut told = self.failures_told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.insert(address.clone())
+    /// Notes that an instance failed in an earlier invocation.
+    pub(crate) fn note_earlier_failure(&self, address: &ResourceInstance) {
+        let mut failed = self.failed_earlier.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.insert(address.clone());
+    }
+
+    /// What failed in earlier invocations.
+    pub(crate) fn earlier_failures(&self) -> BTreeSet<ResourceInstance> {
+        self.failed_earlier.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What an earlier invocation left of a part. `planned` is what the plan found recorded.

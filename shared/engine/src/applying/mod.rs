@@ -14,6 +14,7 @@ mod resource;
 mod settling;
 mod takeover;
 mod target;
+mod telling;
 
 pub use takeover::ProviderSettler;
 pub(crate) use takeover::settle;
@@ -28,7 +29,7 @@ use crate::planning::{blocking, cycle_error, named_value};
 use crate::record::body::Claim;
 use crate::recorder::{RecordError, Recorder, Step};
 use crate::stages::Waiver;
-use crate::stop::{Deadline, StopCause};
+use crate::stop::{Deadline, StopCause, StopLevel};
 use crate::transaction::Progress;
 use crate::vertex::Vertex;
 use instance_records::{InstanceRecords, put, stored};
@@ -65,6 +66,11 @@ pub struct ApplyOptions {
     pub resumed: Option<Progress>,
     /// How many of those have come no further, one after the other.
     pub progressless_attempts: u32,
+    /// By attempt: before this, seconds since the epoch, a request of it may still reach its provider, and what it
+    /// had in flight is not settled.
+    pub settle_not_before: BTreeMap<u32, i64>,
+    /// Instances of which an object may exist that no record describes.
+    pub in_doubt: BTreeSet<ResourceInstance>,
     /// Differences of the world that a person accepts.
     pub waivers: Vec<Waiver>,
     /// How to wait for objects whose provider was stopped at them.
@@ -134,6 +140,8 @@ pub(crate) struct ApplyWalk {
     pub(crate) waivers: Vec<Waiver>,
     pub(crate) patience: Patience,
     progressless_attempts: u32,
+    settle_not_before: BTreeMap<u32, i64>,
+    pub(crate) in_doubt: BTreeSet<ResourceInstance>,
     /// Whether something was not begun, or not finished, that another invocation goes on with.
     left: AtomicBool,
 }
@@ -151,6 +159,25 @@ impl ApplyWalk {
     pub(crate) fn place(&self, change: &ResourceInstanceChange, part: Part<'_>) -> Place {
         let planned = self.plan.prior.instances.get(&change.address);
         self.members.place(change, part, planned.map(|state| &**state))
+    }
+    /// Waits until what an earlier invocation has sent has arrived; `false` where there is no time for that.
+    pub(crate) async fn may_settle(&self, claim: &Claim) -> bool {
+        let clock = &self.context.environment.clock;
+        let quiet = self.settle_not_before.get(&claim.attempt).copied().unwrap_or_default();
+        loop {
+            let left = quiet.saturating_sub(clock.seconds());
+            if left <= 0 {
+                return true;
+            }
+            let left = Duration::from_secs(left.unsigned_abs());
+            tokio::select! {
+                () = clock.sleep(left) => {}
+                () = self.context.stop.reached(StopLevel::Draining) => {}
+            }
+            if !self.may_begin() {
+                return false;
+            }
+        }
     }
     /// Whether a call was waited for often and long enough.
     pub(crate) fn is_hopeless(&self, claim: &Claim) -> bool {
@@ -270,6 +297,8 @@ pub(crate) async fn apply(
         waivers: options.waivers,
         patience: options.patience,
         progressless_attempts: options.progressless_attempts,
+        settle_not_before: options.settle_not_before,
+        in_doubt: options.in_doubt,
     });
     let cycles = graph.cycles();
     if cycles.is_empty() {
@@ -285,6 +314,7 @@ pub(crate) async fn apply(
     } else {
         walk_state.context.report(cycles.iter().map(|cycle| cycle_error(&graph, cycle)));
     }
+    walk_state.tell_of_earlier_failures();
     let left = walk_state.left.load(Ordering::SeqCst);
     let ending = match (left, walk_state.context.stop.cause()) {
         (false, _) => Ending::Done,

@@ -7,6 +7,7 @@ use crate::record::body::{FORMAT, Phase, TransactionBody, UnknownFields, decode,
 use crate::recorder::NothingMore;
 use crate::stop::Deadline;
 use records::{Hold, HoldGuard, Key, StoreError, Version};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
@@ -36,8 +37,6 @@ struct Shared {
     ends: StdMutex<Ends>,
     lost: AtomicBool,
     renewals: AtomicU64,
-    /// When the last request of the attempt before this one has arrived wherever it goes, seconds since the epoch.
-    quiet_from: Option<i64>,
 }
 
 /// When the lease ends, on both clocks.
@@ -74,11 +73,11 @@ impl Lease {
             released: false,
             phase: Phase::Claiming,
             progressless_attempts: 0,
+            quiet_from: BTreeMap::new(),
             expires: request.expires,
             unknown: UnknownFields::new(),
         };
         let mut expected = Version::absent();
-        let mut quiet_from = None;
         let version = loop {
             match swap(&*estate.store, &key, encode(&key, &body)?, &expected).await? {
                 Swapped::Written(version) => break version,
@@ -90,8 +89,11 @@ impl Lease {
                         true => began.0,
                         false => found.lease_until,
                     };
-                    quiet_from = Some(ended + request.terms.margin);
+                    let mut quiet_from = found.quiet_from.clone();
+                    quiet_from.retain(|_, quiet| *quiet > began.0);
+                    quiet_from.insert(found.attempt, ended + request.terms.margin);
                     body = next_attempt(estate, request, body, found, hold.is_some())?;
+                    body.quiet_from = quiet_from;
                     expected = record.version;
                 }
             }
@@ -107,7 +109,6 @@ impl Lease {
             ends: StdMutex::new(ends),
             lost: AtomicBool::new(false),
             renewals: AtomicU64::new(0),
-            quiet_from,
         });
         let heartbeat = request.deadline.is_none().then(|| {
             let shared = shared.clone();
@@ -204,11 +205,6 @@ impl Lease {
             shared.lost.store(true, Ordering::Release);
         }
         ours
-    }
-
-    /// When nothing that an earlier attempt sent can still arrive, seconds since the epoch.
-    pub(crate) fn quiet_from(&self) -> Option<i64> {
-        self.shared.quiet_from
     }
 
     /// How often the lease was renewed: writes that depend on time alone.

@@ -267,10 +267,10 @@ impl Executing {
         self.recorder.progress()
     }
 
-    /// Before this, seconds since the epoch, a request of an earlier invocation may still reach its provider, and
-    /// what it had in flight must not be settled. `None` in the first.
-    pub fn settle_not_before(&self) -> Option<i64> {
-        self.transaction.lease.quiet_from()
+    /// By attempt: before this, seconds since the epoch, a request of it may still reach its provider, and what it
+    /// had in flight must not be settled.
+    pub async fn settle_not_before(&self) -> BTreeMap<u32, i64> {
+        self.transaction.lease.body().await.quiet_from
     }
 
     /// How often the lease was renewed so far: writes that depend on time alone.

@@ -1,6 +1,7 @@
 use super::{Body, UnknownFields};
 use crate::identifiers::{PlanId, Principal, RunId, WriteId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The one transaction of a plan.
@@ -33,6 +34,10 @@ pub struct TransactionBody {
     /// Attempts in a row that brought nothing forward.
     #[serde(default)]
     pub progressless_attempts: u32,
+    /// For earlier attempts whose last requests may still be on their way: from when on, seconds since the epoch,
+    /// nothing that they sent can arrive any more.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub quiet_from: BTreeMap<u32, i64>,
     /// When its plan expires, seconds since the epoch: kept until then, so that the plan is used once.
     #[serde(default)]
     pub expires: i64,
