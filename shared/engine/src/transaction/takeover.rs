@@ -197,17 +197,16 @@ impl Transaction {
     ) -> Result<(), TransactionError> {
         let estate = &self.estate;
         match settled {
+            Settled::Known(state) if state.same_objects(recorded) => {}
             Settled::Known(state) => {
-                if !state.same_objects(recorded) {
-                    let ours = self.lease.body().await;
-                    body.written_by = self.written_by_of(&ours);
-                    body.written_at = estate.clock.seconds();
-                    put_state(key, body, &state)?;
-                    body.revision = match body.kind {
-                        RecordKind::Live => hexadecimal(&*estate.random),
-                        RecordKind::Shell | RecordKind::Tombstone => String::new(),
-                    };
-                }
+                let ours = self.lease.body().await;
+                body.written_by = self.written_by_of(&ours);
+                body.written_at = estate.clock.seconds();
+                put_state(key, body, &state)?;
+                body.revision = match body.kind {
+                    RecordKind::Live => hexadecimal(&*estate.random),
+                    RecordKind::Shell | RecordKind::Tombstone => String::new(),
+                };
             }
             _ if claim.action == ClaimedAction::Create => {
                 body.doubt = Some(Doubt {
