@@ -3,14 +3,14 @@
 
 use crate::environment::ProcessEnvironment;
 use engine::transaction::Terms;
-use records::{DirectoryStore, RecordStore};
+use records::RecordStore;
 use std::sync::Arc;
 
 /// The store; where `PLUMB_TEST_KILL_AFTER_WRITE` is a number, that write to it is the last thing that this
 /// process does.
 #[cfg(debug_assertions)]
 pub(crate) fn mortal(
-    store: DirectoryStore,
+    store: Arc<dyn RecordStore>,
     environment: &ProcessEnvironment,
 ) -> Arc<dyn RecordStore> {
     use records::testing::{Answer, ObservedStore, Write};
@@ -18,7 +18,7 @@ pub(crate) fn mortal(
 
     let number = environment.get("PLUMB_TEST_KILL_AFTER_WRITE");
     let Some(last) = number.and_then(|number| number.parse::<u64>().ok()) else {
-        return Arc::new(store);
+        return store;
     };
     Arc::new(ObservedStore::new(store, move |write: &Write| {
         if write.number < last {
@@ -31,8 +31,8 @@ pub(crate) fn mortal(
 }
 
 #[cfg(not(debug_assertions))]
-pub(crate) fn mortal(store: DirectoryStore, _: &ProcessEnvironment) -> Arc<dyn RecordStore> {
-    Arc::new(store)
+pub(crate) fn mortal(store: Arc<dyn RecordStore>, _: &ProcessEnvironment) -> Arc<dyn RecordStore> {
+    store
 }
 
 /// The terms; where `PLUMB_TEST_MARGIN` is a number, so many seconds are enough for a request of a process that is gone

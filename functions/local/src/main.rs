@@ -15,6 +15,7 @@ mod required_providers;
 mod session;
 mod signals;
 mod spill;
+mod stores;
 mod surroundings;
 mod variables;
 mod whole_file;

@@ -2,7 +2,10 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use runs::project::{self, EstateSelection, Project, SelectedEstate, StoreTable};
+use engine::record::key::EstateName;
+use runs::project::{
+    self, DirectoryTable, EstateSelection, Project, ProjectError, SelectedEstate, StoreTable,
+};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -27,17 +30,49 @@ impl LocatedProject {
     ) -> Result<LocatedProject, Failure> {
         let (root, text) = read(directory, environment.home().as_deref())?;
         let file = root.join(project::FILE);
-        let invalid = |error: project::ProjectError| {
-            Failure::error(
-                format!("Invalid {}", project::FILE),
-                format!("In {}: {}", file.display(), error.to_string().trim_end()),
-            )
-        };
+        let invalid = |error: ProjectError| invalid(&file, &error);
         let project = Project::parse(&text, environment.variables()).map_err(invalid)?;
         let relative = directory.strip_prefix(&root).unwrap_or(Path::new(""));
         let selection = EstateSelection { directory: relative, name };
         let estate = project.select(selection).map_err(invalid)?;
         Ok(LocatedProject { project, root, estate })
+    }
+
+    /// The project that another file describes, for the estate of `like` or the one that is named. The environment
+    /// overrides nothing of it.
+    ///
+    /// # Errors
+    /// Where the file cannot be used.
+    pub(crate) fn of_file(
+        file: &Path,
+        like: &LocatedProject,
+        name: Option<&str>,
+    ) -> Result<LocatedProject, Failure> {
+        let text = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
+        let project = Project::parse(&text, []).map_err(|error| invalid(file, &error))?;
+        let estate = match name {
+            Some(name) => named(name)?,
+            None => SelectedEstate { name: like.estate.name.clone(), settings: None },
+        };
+        Ok(LocatedProject { project, root: like.root.clone(), estate })
+    }
+
+    /// A store in a directory, and the estate that is alone in it or the one that is named.
+    ///
+    /// # Errors
+    /// Where the name is none.
+    pub(crate) fn of_directory(
+        path: PathBuf,
+        name: Option<&str>,
+    ) -> Result<LocatedProject, Failure> {
+        let mut project = Project::default();
+        let selection = EstateSelection { directory: Path::new(""), name: None };
+        let estate = match name {
+            Some(name) => named(name)?,
+            None => project.select(selection).map_err(|error| invalid(&path, &error))?,
+        };
+        project.store = StoreTable::Dir(DirectoryTable { path: Some(path.clone()) });
+        Ok(LocatedProject { project, root: path, estate })
     }
 
     /// The directory of the store, where it is one.
@@ -56,6 +91,26 @@ impl LocatedProject {
     }
 }
 
+fn unreadable(file: &Path, error: &io::Error) -> Failure {
+    Failure::error(
+        format!("Failed to read {}", project::FILE),
+        format!("The file {} could not be read: {error}.", file.display()),
+    )
+}
+
+fn invalid(file: &Path, error: &ProjectError) -> Failure {
+    Failure::error(
+        format!("Invalid {}", project::FILE),
+        format!("In {}: {}", file.display(), error.to_string().trim_end()),
+    )
+}
+
+fn named(name: &str) -> Result<SelectedEstate, Failure> {
+    let name = EstateName::new(name);
+    let name = name.map_err(|e| Failure::error("Invalid name of an estate", format!("{e}.")))?;
+    Ok(SelectedEstate { name, settings: None })
+}
+
 /// The nearest file; nothing, in the directory itself, where there is none.
 fn read(directory: &Path, home: Option<&Path>) -> Result<(PathBuf, String), Failure> {
     for folder in directory.ancestors() {
@@ -63,12 +118,7 @@ fn read(directory: &Path, home: Option<&Path>) -> Result<(PathBuf, String), Fail
         match std::fs::read_to_string(&file) {
             Ok(text) => return Ok((folder.to_owned(), text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                return Err(Failure::error(
-                    format!("Failed to read {}", project::FILE),
-                    format!("The file {} could not be read: {error}.", file.display()),
-                ));
-            }
+            Err(error) => return Err(unreadable(&file, &error)),
         }
         // What lies above belongs to somebody else.
         if home == Some(folder) || folder.join(".git").exists() {

@@ -8,14 +8,16 @@ use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
+use crate::stores::ProcessSurroundings;
 use crate::surroundings::{SystemRandom, WallClock};
-use crate::working_directory::WorkingDirectory;
+use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
-use engine::saved_plan::{HmacKey, LockedProvider};
+use engine::record::key::EstateName;
+use engine::saved_plan::LockedProvider;
 use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -24,9 +26,14 @@ use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::{InstalledProviders, Providers, SchemaCache};
-use records::{DirectoryStore, Opening, StoreError};
-use runs::remote_state::StateFiles;
+use records::{Opening, StoreError};
+use runs::contract::ContractTerms;
+use runs::kms_key::KmsKey;
+use runs::plan_key::PlanKey;
+use runs::project::StoreTable;
+use runs::remote_state::{EstateFolders, StateFiles};
 use runs::source::Source;
+use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::{Workplace, key_file};
 use std::sync::Arc;
 
@@ -103,54 +110,83 @@ impl Session {
         LocatedProject::find(&self.directory.path, self.estate.as_deref(), &self.environment)
     }
 
-    /// The estate; `None` where there is no store and none is to be made.
+    /// The stores of an estate; `None` where there are none and none are to be made.
+    ///
+    /// # Errors
+    /// Where they cannot be opened.
+    async fn stores(
+        &self,
+        project: &LocatedProject,
+        opening: Opening,
+    ) -> Result<Option<Stores>, Failure> {
+        let beside = self.directory.store();
+        let places = Places { root: &project.root, beside: &beside };
+        let (table, name) = (&project.project, &project.estate.name);
+        let surroundings = ProcessSurroundings(&self.environment);
+        match Stores::open(table, name, places, opening, &surroundings).await {
+            Ok(stores) => Ok(Some(stores)),
+            Err(StoresError::Store(StoreError::RootMissing { .. })) => Ok(None),
+            Err(error) => {
+                let summary = "Failed to open the store of records";
+                Err(Failure::error(summary, format!("{error}.")))
+            }
+        }
+    }
+
+    /// The estate, and the contract of its store; `None` where there is no store and none is to be made.
     ///
     /// # Errors
     /// Where the store cannot be opened.
-    pub(crate) async fn estate(&self, opening: Opening) -> Result<Option<Estate>, Failure> {
-        let project = self.project()?;
-        let name = project.estate.name.clone();
-        let failed = |error: StoreError| {
-            Diagnostic::error("Failed to open the store of records", format!("{error}."))
-        };
-        let beside = self.directory.store();
-        let Some(root) = project.store_directory(beside.clone()) else {
-            return Err(Failure::error(
-                "Unsupported store",
-                format!("{} names a store that is not supported yet.", runs::project::FILE),
-            ));
-        };
-        let store = match DirectoryStore::open(&root, opening).await {
-            Ok(store) => store,
-            Err(StoreError::RootMissing { .. }) => return Ok(None),
-            Err(error) => return Err(failed(error).into()),
-        };
-        if opening == Opening::Create && root == beside {
-            // Records hold sensitive values, and belong to nobody's version control.
-            let ignore = root.join(".gitignore");
-            if !ignore.exists()
-                && let Err(error) = std::fs::write(&ignore, "*\n")
-            {
-                tracing::warn!("{} could not be written: {error}", ignore.display());
-            }
+    pub(crate) async fn estate(
+        &self,
+        opening: Opening,
+    ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
+        self.estate_of(&self.project()?, opening).await
+    }
+
+    /// The estate of a project.
+    ///
+    /// # Errors
+    /// As [`Session::estate`].
+    pub(crate) async fn estate_of(
+        &self,
+        project: &LocatedProject,
+        opening: Opening,
+    ) -> Result<Option<(Estate, Option<ContractTerms>)>, Failure> {
+        let Some(stores) = self.stores(project, opening).await? else { return Ok(None) };
+        if opening == Opening::Create {
+            self.directory.ignore_store();
         }
-        let store = mortal(store, &self.environment);
-        let estate = Estate::open(store, "", name, self.clock.clone(), self.random.clone());
-        Ok(Some(estate.map_err(failed)?))
+        let records = mortal(stores.records, &self.environment);
+        let (name, clock) = (project.estate.name.clone(), self.clock.clone());
+        let estate = Estate::open(records, "", name, clock, self.random.clone());
+        let estate = estate.map_err(|error| {
+            Failure::error("Failed to open the store of records", format!("{error}."))
+        })?;
+        Ok(Some((estate, stores.contract)))
     }
 
     /// The key that authenticates plans.
     ///
     /// # Errors
     /// Where it cannot be read or made.
-    pub(crate) fn key(&self) -> Result<HmacKey, Failure> {
+    pub(crate) async fn key(&self) -> Result<PlanKey, Failure> {
+        let project = self.project()?;
+        if let Some(key) = &project.project.plans.hmac_key {
+            let profile = match &project.project.store {
+                StoreTable::S3(table) => table.profile.as_deref(),
+                _ => None,
+            };
+            let sdk = ProcessSurroundings(&self.environment).aws(profile).await;
+            return Ok(PlanKey::Kms(KmsKey::of(&sdk, key)));
+        }
         // Where a store is shared, so are its plans.
-        let store = self.project()?.store_directory(self.directory.store());
+        let store = project.store_directory(self.directory.store());
         let folder = store.unwrap_or_else(|| self.directory.store());
         let key = key_file::open(&folder.join("key"), &*self.random);
-        key.map_err(|error| {
-            Diagnostic::error("Failed to open the key of plans", format!("{error}.")).into()
-        })
+        self.directory.ignore_store();
+        key.map(PlanKey::File)
+            .map_err(|error| Failure::error("Failed to open the key of plans", format!("{error}.")))
     }
 
     /// The providers that are installed.
@@ -165,7 +201,15 @@ impl Session {
         };
         let inherited = self.environment.inherited.clone();
         let host = PluginHost::new(watchdog, inherited, PluginTimeouts::default());
-        let remote = Arc::new(StateFiles::new(self.directory.files.clone()));
+        let estates = EstateFolders {
+            working_directory: self.directory.path.clone(),
+            store: STORE.into(),
+            estate: estate_name()?,
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+        };
+        let remote = StateFiles::new(self.directory.files.clone()).with_estates(estates);
+        let remote = Arc::new(remote);
         let builtin = BuiltinProvider::new(self.random.clone(), Some(remote));
         Ok(Arc::new(InstalledProviders::new(
             self.directory.packages(config, locks.clone()),
@@ -202,7 +246,7 @@ impl Session {
     pub(crate) async fn workplace(&self, parallelism: usize) -> Result<Workplace, Failure> {
         let locks = self.directory.locks()?;
         let providers = self.providers(&locks)?;
-        let Some(estate) = self.estate(Opening::Create).await? else {
+        let Some((estate, contract)) = self.estate(Opening::Create).await? else {
             return Err(
                 Diagnostic::error("No store of records", "It was removed meanwhile.").into()
             );
@@ -215,6 +259,7 @@ impl Session {
         let plan_expiry = self.project()?.project.plans.expiry.0;
         Ok(Workplace {
             estate,
+            contract,
             environment,
             stop: self.stop.clone(),
             terms: hasty(Terms { plan_expiry, ..Terms::default() }, &self.environment),
@@ -237,6 +282,11 @@ impl Session {
         required_providers::check(&source.configuration, &packages)?;
         Ok((source, diagnostics))
     }
+}
+
+fn estate_name() -> Result<EstateName, Failure> {
+    EstateName::new(WORKSPACE)
+        .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()).into())
 }
 
 /// There is only one workspace.

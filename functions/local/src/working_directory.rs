@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the store is, beside the configuration.
-const STORE: &str = ".plumb";
+pub(crate) const STORE: &str = ".plumb";
 
 /// The root module's directory.
 pub(crate) struct WorkingDirectory {
@@ -74,6 +74,15 @@ impl WorkingDirectory {
     /// The store's directory, where nothing else is configured.
     pub(crate) fn store(&self) -> PathBuf {
         self.path.join(STORE)
+    }
+
+    /// Keeps what is beside the configuration out of version control: it holds sensitive values and keys.
+    pub(crate) fn ignore_store(&self) {
+        let ignore = self.store().join(".gitignore");
+        let wanted = self.store().is_dir() && !ignore.exists();
+        if wanted && let Err(error) = std::fs::write(&ignore, "*\n") {
+            tracing::warn!("{} could not be written: {error}", ignore.display());
+        }
     }
 
     pub(crate) fn home(&self) -> Option<PathBuf> {

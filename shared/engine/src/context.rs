@@ -1,5 +1,7 @@
 //! The way in: operations on one configuration, one at a time.
 
+mod importing;
+
 use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
 use crate::evaluation::{EvalContext, Operation};

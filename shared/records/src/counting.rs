@@ -1,11 +1,13 @@
-//! Counting the trips to a store.
+//! Keeping account of the trips to a store.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use crate::account::{Account, Call};
 use crate::{
     ArtifactEntry, ArtifactStore, BulkRead, Entry, Hold, Key, PutMode, Record, RecordStore,
     StoreError, Version,
@@ -82,6 +84,16 @@ impl Counts {
         self.calls.get(method as usize).copied().unwrap_or_default()
     }
 
+    fn of_calls(calls: &[Call]) -> Self {
+        let mut counts = Self::default();
+        for call in calls {
+            if let Some(count) = counts.calls.get_mut(call.method as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
     /// Calls of all methods.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -113,17 +125,33 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A store of records or artifacts that counts its calls. Put it below a cache to count trips.
+/// A store of records or artifacts that keeps account of its calls. Put it below a cache to count trips.
+///
+/// Every call is kept until [`reset`](Self::reset): this is for tests and measurements.
 #[derive(Debug, Default)]
 pub struct CountingStore<S> {
     inner: S,
-    calls: [AtomicU64; Method::ALL.len()],
+    calls: Mutex<Vec<Call>>,
+}
+
+/// A [`CountingStore`] as one part of a program sees it: its calls carry a name and the place in the source
+/// where this was made.
+#[derive(Debug)]
+pub struct Accessor<S> {
+    store: Arc<CountingStore<S>>,
+    origin: Origin,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Origin {
+    accessor: Arc<str>,
+    site: Option<&'static Location<'static>>,
 }
 
 impl<S> CountingStore<S> {
     /// Counts the calls of `inner`.
     pub fn new(inner: S) -> Self {
-        Self { inner, calls: Default::default() }
+        Self { inner, calls: Mutex::default() }
     }
 
     /// The store whose calls are counted; what is called on it directly is not.
@@ -131,29 +159,54 @@ impl<S> CountingStore<S> {
         &self.inner
     }
 
+    /// This store for the part of a program that is called `name`; where this is called stands in the account.
+    #[must_use]
+    #[track_caller]
+    pub fn accessor(self: &Arc<Self>, name: impl Into<Arc<str>>) -> Accessor<S> {
+        let origin = Origin { accessor: name.into(), site: Some(Location::caller()) };
+        Accessor { store: Arc::clone(self), origin }
+    }
+
     /// The calls since the start, or the last [`reset`](Self::reset).
     #[must_use]
     pub fn counts(&self) -> Counts {
-        Counts { calls: self.calls.each_ref().map(|calls| calls.load(Ordering::Relaxed)) }
+        Counts::of_calls(&self.locked())
+    }
+
+    /// Every call since the start or the last [`reset`](Self::reset), in the order of their beginning.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        Account { calls: self.locked().clone() }
     }
 
     /// Starts at zero again, and answers what was counted before.
     pub fn reset(&self) -> Counts {
-        Counts { calls: self.calls.each_ref().map(|calls| calls.swap(0, Ordering::Relaxed)) }
+        Counts::of_calls(&std::mem::take(&mut *self.locked()))
     }
 
-    fn count(&self, method: Method) -> &S {
-        if let Some(calls) = self.calls.get(method as usize) {
-            calls.fetch_add(1, Ordering::Relaxed);
-        }
+    fn locked(&self) -> MutexGuard<'_, Vec<Call>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, method: Method, target: &str, origin: &Origin) -> &S {
+        let (accessor, target) = (Arc::clone(&origin.accessor), Arc::from(target));
+        let site =
+            origin.site.map_or_else(String::new, |it| format!("{}:{}", it.file(), it.line()));
+        self.locked().push(Call { method, target, accessor, site: site.into() });
         &self.inner
+    }
+}
+
+impl<S> Accessor<S> {
+    fn count(&self, method: Method, target: &str) -> &S {
+        self.store.count(method, target, &self.origin)
     }
 }
 
 #[async_trait]
 impl<S: RecordStore> RecordStore for CountingStore<S> {
     async fn get(&self, key: &Key) -> Result<Option<Record>, StoreError> {
-        self.count(Method::Get).get(key).await
+        self.count(Method::Get, key.as_str(), &Origin::default()).get(key).await
     }
 
     async fn put_if_version(
@@ -162,32 +215,26 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
         body: Bytes,
         expected: &Version,
     ) -> Result<Version, StoreError> {
-        self.count(Method::PutIfVersion).put_if_version(key, body, expected).await
+        let store = self.count(Method::PutIfVersion, key.as_str(), &Origin::default());
+        store.put_if_version(key, body, expected).await
     }
 
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {
-        self.count(Method::PutIfAbsent).put_if_absent(key, body).await
-    }
-
-    async fn put_in_parts(
-        &self,
-        key: &Key,
-        body: Bytes,
-        expected: &Version,
-    ) -> Result<Version, StoreError> {
-        self.count(Method::PutIfVersion).put_in_parts(key, body, expected).await
+        self.count(Method::PutIfAbsent, key.as_str(), &Origin::default())
+            .put_if_absent(key, body)
+            .await
     }
 
     async fn delete(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
-        self.count(Method::Delete).delete(key, expected).await
+        self.count(Method::Delete, key.as_str(), &Origin::default()).delete(key, expected).await
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<Entry>, StoreError> {
-        self.count(Method::List).list(prefix).await
+        self.count(Method::List, prefix, &Origin::default()).list(prefix).await
     }
 
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
-        self.count(Method::GetAll).get_all(prefix).await
+        self.count(Method::GetAll, prefix, &Origin::default()).get_all(prefix).await
     }
 
     async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
@@ -205,31 +252,95 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
     fn max_body_size(&self) -> Option<u64> {
         self.inner.max_body_size()
     }
-
-    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
-        self.inner.check_claim_size(key, body)
-    }
 }
 
 #[async_trait]
 impl<S: ArtifactStore> ArtifactStore for CountingStore<S> {
     async fn put(&self, key: &Key, content: Bytes, mode: PutMode) -> Result<(), StoreError> {
-        self.count(Method::Put).put(key, content, mode).await
+        self.count(Method::Put, key.as_str(), &Origin::default()).put(key, content, mode).await
     }
 
     async fn get(&self, key: &Key) -> Result<Option<Bytes>, StoreError> {
-        self.count(Method::Get).get(key).await
+        self.count(Method::Get, key.as_str(), &Origin::default()).get(key).await
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<ArtifactEntry>, StoreError> {
-        self.count(Method::List).list(prefix).await
+        self.count(Method::List, prefix, &Origin::default()).list(prefix).await
     }
 
     async fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.count(Method::Delete).delete(key).await
+        self.count(Method::Delete, key.as_str(), &Origin::default()).delete(key).await
     }
 
     fn location(&self) -> String {
         self.inner.location()
+    }
+}
+
+#[async_trait]
+impl<S: RecordStore> RecordStore for Accessor<S> {
+    async fn get(&self, key: &Key) -> Result<Option<Record>, StoreError> {
+        self.count(Method::Get, key.as_str()).get(key).await
+    }
+
+    async fn put_if_version(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        let store = self.count(Method::PutIfVersion, key.as_str());
+        store.put_if_version(key, body, expected).await
+    }
+
+    async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {
+        self.count(Method::PutIfAbsent, key.as_str()).put_if_absent(key, body).await
+    }
+
+    async fn delete(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
+        self.count(Method::Delete, key.as_str()).delete(key, expected).await
+    }
+
+    async fn list(&self, prefix: &str) -> Result<Vec<Entry>, StoreError> {
+        self.count(Method::List, prefix).list(prefix).await
+    }
+
+    async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
+        self.count(Method::GetAll, prefix).get_all(prefix).await
+    }
+
+    fn location(&self) -> String {
+        self.store.inner.location()
+    }
+
+    fn bulk_read(&self) -> BulkRead {
+        self.store.inner.bulk_read()
+    }
+
+    fn max_body_size(&self) -> Option<u64> {
+        self.store.inner.max_body_size()
+    }
+}
+
+#[async_trait]
+impl<S: ArtifactStore> ArtifactStore for Accessor<S> {
+    async fn put(&self, key: &Key, content: Bytes, mode: PutMode) -> Result<(), StoreError> {
+        self.count(Method::Put, key.as_str()).put(key, content, mode).await
+    }
+
+    async fn get(&self, key: &Key) -> Result<Option<Bytes>, StoreError> {
+        self.count(Method::Get, key.as_str()).get(key).await
+    }
+
+    async fn list(&self, prefix: &str) -> Result<Vec<ArtifactEntry>, StoreError> {
+        self.count(Method::List, prefix).list(prefix).await
+    }
+
+    async fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.count(Method::Delete, key.as_str()).delete(key).await
+    }
+
+    fn location(&self) -> String {
+        self.store.inner.location()
     }
 }

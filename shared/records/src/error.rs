@@ -160,6 +160,18 @@ impl StoreError {
         matches!(self, Self::Io { .. } | Self::Unanswered { .. } | Self::Service { .. })
     }
 
+    /// Whether the identity was denied what it asked for. One that is meant to read only may go on
+    /// without what it was not let write.
+    #[must_use]
+    pub fn is_denial(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.is_denial(),
+            #[cfg(feature = "kubernetes")]
+            Self::Kubernetes(refusal) => refusal.is_authorizers_denial(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(operation: FileOperation, path: &Path, cause: io::Error) -> Self {
         Self::Io { path: path.to_owned(), operation, cause }
     }

@@ -23,7 +23,7 @@
 //! Stores stack, each over any other, an `Arc<dyn RecordStore>` included:
 //!
 //! - [`RunCache`] reads an estate in bulk once per invocation, until the first write.
-//! - [`CountingStore`] counts calls; below a cache it counts trips.
+//! - [`CountingStore`] keeps account of calls by method, key, accessor and call site; below a cache, of trips.
 //! - [`testing::ObservedStore`] shows every write to a test, which may lose the answer or end the process.
 //!
 //! # Failures
@@ -33,6 +33,7 @@
 //! kept: its writer reads back and compares the bytes with those it sent, which is why no two bodies
 //! should be alike.
 
+mod account;
 mod artifact_store;
 pub mod conformance;
 pub mod contract;
@@ -51,8 +52,9 @@ mod service_refusal;
 pub mod testing;
 mod version;
 
+pub use account::{Account, AccountError, Call};
 pub use artifact_store::{ArtifactEntry, ArtifactStore, PutMode};
-pub use counting::{CountingStore, Counts, Method};
+pub use counting::{Accessor, CountingStore, Counts, Method};
 pub use directory::{DirectoryArtifacts, DirectoryStore, Opening, ProcessLock};
 pub use error::{FileOperation, StoreError};
 pub use key::{Key, KeyFault, MAX_KEY_LENGTH};

@@ -88,6 +88,9 @@ impl fmt::Debug for HoldGuard {
 /// - Absence is no error. A missing root (directory, bucket, namespace) is:
 ///   [`StoreError::RootMissing`].
 ///
+/// Bodies are taken to be unique: a store that finds the very body it was asked to write, where it expected
+/// another version, may take it for an earlier attempt at the same write whose answer was lost, and succeed.
+///
 /// After an error for which [`StoreError::leaves_doubt`] holds, a write may have been done: its writer
 /// reads back and compares. Dropping the future of a write leaves the same doubt.
 #[async_trait]

@@ -18,9 +18,9 @@ pub struct ServiceRefusal {
     pub cause: RefusalCause,
     /// What mends it.
     pub remedy: Remedy,
-    /// The service's name for the request, which its support asks for.
-    pub request_id: Option<String>,
-    /// What the client made of the answer. Its words may be the service's, and are not shown.
+    /// The service's code and words, and its name for the request, which its support asks for.
+    pub said: Option<String>,
+    /// Where no answer came: why.
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -327,8 +327,8 @@ impl fmt::Display for ServiceRefusal {
         for command in &self.remedy.commands {
             write!(f, "\n  {command}")?;
         }
-        match &self.request_id {
-            Some(id) => write!(f, "\nRequest id: {id}"),
+        match &self.said {
+            Some(said) => write!(f, "\nThe service said: {said}"),
             None => Ok(()),
         }
     }

@@ -1,9 +1,10 @@
-use engine::estate::EstateError;
+use engine::estate::{AdoptionError, CopyError, EstateError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::transaction::TransactionError;
 use engine::verdict::RejectCode;
 use language::diagnostics::Diagnostic;
+use records::contract::ContractError;
 
 /// A handler could not do its work. What is wrong with a configuration or a provider is in the
 /// diagnostics of its outcome instead.
@@ -13,6 +14,15 @@ pub enum RunError {
     /// The records cannot be read or written.
     #[error(transparent)]
     Estate(#[from] EstateError),
+    /// The store does not keep its contract.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// What is open about an instance cannot be decided.
+    #[error(transparent)]
+    Adoption(#[from] AdoptionError),
+    /// An estate cannot be copied to another store.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
     /// State may exist elsewhere.
     #[error(transparent)]
     ExistingState(#[from] ExistingStateError),
@@ -51,6 +61,10 @@ impl RunError {
     pub fn to_diagnostic(&self) -> Diagnostic {
         let summary = match self {
             RunError::Estate(_) => "Failed to read or write the records",
+            RunError::Adoption(AdoptionError::Estate(_)) => "Failed to read or write the records",
+            RunError::Adoption(_) => "Nothing was adopted or dismissed",
+            RunError::Contract(_) => "The store of records is refused",
+            RunError::Copy(_) => "The records cannot be copied",
             RunError::ExistingState(_) => "State may exist elsewhere",
             RunError::SavedPlan(
                 SavedPlanError::Unwritable { .. } | SavedPlanError::Ephemeral { .. },

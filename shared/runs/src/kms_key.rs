@@ -22,6 +22,11 @@ pub struct KmsKey {
 }
 
 impl KmsKey {
+    /// The key, in the account and region of a configuration.
+    pub fn of(sdk: &aws_config::SdkConfig, key: impl Into<String>) -> KmsKey {
+        KmsKey::new(Client::new(sdk), key)
+    }
+
     /// The key with this ARN, id or alias (`alias/...`). Sends nothing.
     pub fn new(client: Client, key: impl Into<String>) -> KmsKey {
         KmsKey { client, key: key.into() }

@@ -2,20 +2,32 @@
 //!
 //! - [`source`]: configuration from a directory or from a saved plan.
 //! - [`plan`], [`validate`], [`apply`]: the three handlers; what they work in is a [`Workplace`].
-//! - [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
+//! - [`adopt`], [`dismiss`]: what a person decides about results that could not be recorded and creates in doubt.
+//! - [`history`]: who did what, and when.
+//! - [`contract`]: what a store has to guarantee, asserted.
+//! - [`migrate_store`]: an estate on its way to another store.
+//! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
+//! - [`stores`]: the stores that a project names, opened.
 //! - [`state`]: what records say, decoded for views.
 
+pub mod adopt;
 pub mod apply;
+pub mod contract;
+pub mod dismiss;
 mod error;
+pub mod history;
 pub mod key_file;
 pub mod kms_key;
+pub mod migrate_store;
 pub mod plan;
+pub mod plan_key;
 pub mod project;
 pub mod remote_state;
 pub mod source;
 pub mod state;
+pub mod stores;
 pub mod validate;
 mod workplace;
 

@@ -1,5 +1,6 @@
 //! Planning: a bundle in, a saved plan out.
 
+use crate::contract::first_contact;
 use crate::error::RunError;
 use crate::source::{RootFolder, Source};
 use crate::workplace::Workplace;
@@ -59,7 +60,7 @@ impl PlanOutcome {
 /// Where the records cannot be read, or state may exist elsewhere.
 pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOutcome, RunError> {
     let PlanRequest { source, variables, options, new_estate, expiry } = request;
-    let reading = first_reading(workplace, &source, new_estate).await?;
+    let (reading, noticed) = first_reading(workplace, &source, new_estate).await?;
     let configuration = &source.configuration;
     let recorded_options = saved_plan::PlanOptions {
         targets: options.targets.iter().map(ToString::to_string).collect(),
@@ -68,6 +69,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
     };
     let (mut plan, mut diagnostics) =
         workplace.context().plan(configuration, variables, reading.state.clone(), options).await;
+    diagnostics.extend(noticed);
     let verdicts = check_snapshot(&workplace.estate, &reading).await;
     let module = &configuration.root.module;
     let ephemeral_variables = module
@@ -133,16 +135,20 @@ async fn first_reading(
     workplace: &Workplace,
     source: &Source,
     new_estate: NewEstate,
-) -> Result<EstateReading, RunError> {
+) -> Result<(EstateReading, Vec<Diagnostic>), RunError> {
+    let mut noticed = Vec::new();
     let mut reading = workplace.estate.read().await?;
     let files = RootFolder(&*workplace.environment.files);
     check_existing_state(reading.header.is_some(), &source.backend, &files, new_estate)?;
     if reading.header.is_none() {
-        let header = workplace.estate.create_if_absent().await?;
-        let mut state = (*reading.state).clone();
-        (state.lineage, state.serial) = (Some(header.lineage.clone()), header.serial);
-        reading.state = Arc::new(state);
-        reading.header = Some(header);
+        let (header, found) = first_contact(&workplace.estate, workplace.contract.as_ref()).await?;
+        noticed = found;
+        if let Some(header) = &header {
+            let mut state = (*reading.state).clone();
+            (state.lineage, state.serial) = (Some(header.lineage.clone()), header.serial);
+            reading.state = Arc::new(state);
+        }
+        reading.header = header;
     }
-    Ok(reading)
+    Ok((reading, noticed))
 }

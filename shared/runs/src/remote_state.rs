@@ -1,23 +1,78 @@
-//! Outputs of other states, as `data "terraform_remote_state"` reads them.
+//! Outputs of other states and estates, as `data "terraform_remote_state"` reads them.
 
 use async_trait::async_trait;
+use engine::clock::Clock;
+use engine::estate::Estate;
+use engine::random::Random;
+use engine::record::key::EstateName;
 use language::files::FileSystem;
 use providers::{RemoteStateError, RemoteStateReader, RemoteStateRequest};
+use records::{DirectoryStore, Opening, StoreError};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use values::{Marks, Value};
 
-/// Reads state files: the backend `local`.
+/// Reads the backend `local`: state files, and the records of estates that are kept where such a file would
+/// be. Where there are both, the records count: the file is from before.
 pub struct StateFiles {
     files: Arc<dyn FileSystem>,
+    estates: Option<EstateFolders>,
+}
+
+/// Where estates keep their records in directories.
+pub struct EstateFolders {
+    /// Where relative paths begin.
+    pub working_directory: PathBuf,
+    /// The folder of a store, beside the configuration.
+    pub store: PathBuf,
+    /// The estate in it.
+    pub estate: EstateName,
+    /// What an estate is opened with.
+    pub clock: Arc<dyn Clock>,
+    /// What an estate is opened with.
+    pub random: Arc<dyn Random>,
 }
 
 impl StateFiles {
     /// Reads where `files` resolves paths.
     pub fn new(files: Arc<dyn FileSystem>) -> StateFiles {
-        StateFiles { files }
+        StateFiles { files, estates: None }
+    }
+
+    /// Reads estates, too.
+    #[must_use]
+    pub fn with_estates(self, estates: EstateFolders) -> StateFiles {
+        StateFiles { estates: Some(estates), ..self }
+    }
+}
+
+impl EstateFolders {
+    /// The outputs of the estate whose state file would be at `path`; `None` where there is none.
+    async fn outputs(
+        &self,
+        path: &Path,
+    ) -> Result<Option<BTreeMap<Arc<str>, Value>>, RemoteStateError> {
+        let failed = |error: &dyn std::fmt::Display| RemoteStateError::Read {
+            backend: BACKEND.into(),
+            detail: error.to_string(),
+        };
+        let Some(folder) = path.parent() else { return Ok(None) };
+        let root = self.working_directory.join(folder).join(&self.store);
+        let store = match DirectoryStore::open(&root, Opening::Existing).await {
+            Ok(store) => store,
+            Err(StoreError::RootMissing { .. }) => return Ok(None),
+            Err(error) => return Err(failed(&error)),
+        };
+        let (clock, random) = (self.clock.clone(), self.random.clone());
+        let estate = Estate::open(Arc::new(store), "", self.estate.clone(), clock, random);
+        let reading = estate.map_err(|e| failed(&e))?.read().await.map_err(|e| failed(&e))?;
+        if reading.header.is_none() {
+            return Ok(None);
+        }
+        let outputs = reading.state.outputs.iter();
+        Ok(Some(outputs.map(|(name, output)| (name.clone(), output.value.clone())).collect()))
     }
 }
 
@@ -48,6 +103,11 @@ impl RemoteStateReader for StateFiles {
             return Err(RemoteStateError::UnknownBackend { backend: request.backend.to_string() });
         }
         let path = path(&request)?;
+        if let Some(estates) = &self.estates
+            && let Some(outputs) = estates.outputs(Path::new(&path)).await?
+        {
+            return Ok(outputs);
+        }
         let read = |detail: String| RemoteStateError::Read { backend: BACKEND.into(), detail };
         let text = match self.files.read(Path::new(&path)) {
             Ok(text) => text,

@@ -1,3 +1,4 @@
+use crate::contract::ContractTerms;
 use engine::estate::Estate;
 use engine::saved_plan::LockedProvider;
 use engine::transaction::Terms;
@@ -10,6 +11,8 @@ use values::address::ProviderAddress;
 pub struct Workplace {
     /// Where the records are.
     pub estate: Estate,
+    /// What the store of the records has to guarantee; nothing, where it is a directory.
+    pub contract: Option<ContractTerms>,
     /// Clock, files, providers and observers.
     pub environment: Environment,
     /// Where somebody may ask to stop.

@@ -6,6 +6,7 @@
 //! - [`progress`] and [`stream`]: hooks that tell what happens, for people and for programs.
 //! - [`sets`]: what a saved plan changes and looked at.
 //! - [`verdicts`]: what the stages of a saved plan came to.
+//! - [`contract`]: what stores guarantee, and why one is refused.
 //! - [`diagnostics`]: errors and warnings.
 //!
 //! Sensitive values are written nowhere but in the JSON of plans, states and outputs, which
@@ -15,6 +16,7 @@ mod activity;
 mod checks;
 mod colour;
 pub mod configuration_json;
+pub mod contract;
 pub mod diagnostics;
 mod diff;
 mod json;
@@ -29,6 +31,7 @@ mod plan_view;
 pub mod product;
 pub mod progress;
 mod relevant_attributes;
+pub mod run_history;
 pub mod sets;
 mod shown_state;
 pub mod state_json;

@@ -5,8 +5,8 @@ use crate::invocation::Answer;
 use crate::model::Model;
 use crate::rules::Invariant;
 use crate::state::{
-    FOREIGN, GONE, INVOCATIONS, Invocation, NEVER, OBJECTS, PLANS, Phase, Position, RECORDS, State,
-    Status,
+    FOREIGN, GONE, INVOCATIONS, Invocation, NEVER, OBJECTS, PLANS, Phase, Planned, Position,
+    RECORDS, State, Status,
 };
 
 /// One step.
@@ -58,7 +58,7 @@ impl Model {
             if !state.planned[plan].made {
                 if self.can_be_planned(state, plan) {
                     push(Event::Plan(plan as u8), &|next| {
-                        next.planned[plan] = planned_now(next);
+                        next.planned[plan] = Planned { late: true, ..planned_now(next) };
                         Ok(())
                     });
                 }
@@ -205,15 +205,24 @@ impl Model {
 
     /// A step in words.
     pub(crate) fn describe(&self, state: &State, event: Event) -> String {
-        match event {
-            Event::Take { index, answer } => {
-                let invocation = &state.invocations[index as usize];
-                format!(
-                    "invocation {index} of plan {} (attempt {}): {:?} -> {answer:?}",
-                    invocation.plan, invocation.attempt, invocation.position
-                )
+        let Event::Take { index, answer } = event else { return format!("{event:?}") };
+        let invocation = &state.invocations[index as usize];
+        let request = match invocation.position {
+            Position::Step => format!("{:?}", self.step_of(state, index as usize)),
+            Position::Write(write) => {
+                let holds = if state.stored(write.body) == write.expected {
+                    "as expected"
+                } else {
+                    "moved"
+                };
+                format!("write {:?}, {holds}: {:?}", write.purpose, write.body)
             }
-            event => format!("{event:?}"),
-        }
+            Position::ReadBack(write) => format!("read back {:?}", write.purpose),
+            position => format!("{position:?}"),
+        };
+        format!(
+            "invocation {index}, plan {}, attempt {}: {request} -> {answer:?}",
+            invocation.plan, invocation.attempt
+        )
     }
 }

@@ -5,7 +5,7 @@
 //! but its check of what is eventually true misses paths that join states seen before, it keeps whole states in memory
 //! where a fingerprint of 64 bits does, and it brings some thirty packages with a web server among them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::event::Event;
@@ -14,7 +14,7 @@ use crate::rules::Invariant;
 use crate::state::State;
 
 /// What an exploration came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Different states.
     pub states: u64,
@@ -24,6 +24,10 @@ pub struct Outcome {
     pub depth: usize,
     /// States in which nothing moves any more.
     pub finals: u64,
+    /// The sets of transactions that had changed something once all had begun and ended, each as a bit mask.
+    pub winners: BTreeSet<u8>,
+    /// Ends of all transactions with a create in doubt.
+    pub doubts: u64,
     /// The first violation, with the steps that lead to it.
     pub violation: Option<Violation>,
 }
@@ -112,7 +116,7 @@ impl Model {
 
     /// As `explore`, at most `limit` states.
     pub fn explore_up_to(&self, limit: u64) -> Outcome {
-        let mut outcome = Outcome { states: 0, steps: 0, depth: 0, finals: 0, violation: None };
+        let mut outcome = Outcome::default();
         let mut seen = Fingerprints::default();
         let mut on_path = Fingerprints::default();
         let mut path: Vec<Frame> = Vec::new();
@@ -161,6 +165,15 @@ impl Model {
             Err(Invariant::Ends)
         } else if quiet {
             outcome.finals += 1;
+            if steps.is_empty() {
+                outcome.doubts += u64::from(state.records.iter().any(|record| record.doubt));
+                outcome.winners.insert(state.changed.iter().enumerate().fold(
+                    0,
+                    |mask, (plan, changed)| {
+                        mask | u8::from(changed.iter().any(|&change| change != 0)) << plan
+                    },
+                ));
+            }
             self.judge_end(&state)
         } else {
             Ok(())

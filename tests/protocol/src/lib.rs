@@ -7,6 +7,7 @@
 mod case;
 mod cases;
 mod event;
+mod execution;
 mod explore;
 mod invariants;
 mod invocation;

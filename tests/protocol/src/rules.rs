@@ -27,9 +27,7 @@ pub enum Mutation {
     TrustBodyReadBeforeEnd,
     /// A dead transaction's claim on a move's source is stripped without a look at the target.
     StripSourceAlone,
-    /// A transaction ends while members that it skipped are still claimed.
-    EndWithSkippedClaimed,
-    /// Claims are taken back before the phase says so.
+    /// Who gives up takes the claims of its transaction back first, whichever attempt wrote them, and says so then.
     StripBeforePhase,
     /// A result that cannot be written in its place is dropped.
     DropRefusedResult,
@@ -41,7 +39,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 16] = [
         Self::DropVerify,
         Self::VerifyBeforeClaim,
         Self::ForgetWriteId,
@@ -54,7 +52,6 @@ impl Mutation {
         Self::KeepOlderClaims,
         Self::TrustBodyReadBeforeEnd,
         Self::StripSourceAlone,
-        Self::EndWithSkippedClaimed,
         Self::StripBeforePhase,
         Self::DropRefusedResult,
         Self::ForgetDoubt,

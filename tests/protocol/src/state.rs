@@ -1,5 +1,7 @@
 //! One state of the modelled world: what the store holds, what exists at the provider, and where each invocation stands.
 
+use std::hash::{Hash, Hasher};
+
 /// Records per case.
 pub(crate) const RECORDS: usize = 3;
 /// Transactions that a case may describe.
@@ -110,7 +112,7 @@ pub(crate) enum Purpose {
     Mark,
     Result,
     End,
-    /// Takes back one's own claim on a member; `then` is the phase to write after the last.
+    /// Takes back one's own claim on a member.
     Strip {
         member: u8,
         then: Option<Phase>,
@@ -197,7 +199,7 @@ pub(crate) enum Ending {
     Claimed,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Invocation {
     pub(crate) plan: u8,
     pub(crate) status: Status,
@@ -257,14 +259,39 @@ impl Invocation {
     }
 }
 
+impl Hash for Invocation {
+    /// Passes over what is always the same where nothing runs: most of a state, and most of the time of a check.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.status.hash(hasher);
+        if self.status == Status::Unborn {
+            return;
+        }
+        (self.plan, self.attempt, self.lease, self.in_flight).hash(hasher);
+        if self.status == Status::Running {
+            (self.position, self.at, self.transaction, self.known, self.ended, self.failed)
+                .hash(hasher);
+        }
+    }
+}
+
 /// What a plan rests on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Planned {
     pub(crate) made: bool,
+    /// Made after the beginning, so that states may differ in it.
+    pub(crate) late: bool,
     pub(crate) revision: [u8; RECORDS],
     pub(crate) object: [Option<Object>; RECORDS],
     /// How many changes each record had seen when the plan was made.
     pub(crate) changes: [u8; RECORDS],
+}
+
+impl Hash for Planned {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        if self.late {
+            (self.made, self.revision, self.object, self.changes).hash(hasher);
+        }
+    }
 }
 
 /// How many more faults may happen.

@@ -136,7 +136,7 @@ async fn saved(
     let ephemeral = ephemeral(session, operation, contents).await?;
     let (source, _) = source::from_bundle(&contents.bundle);
     let workplace = session.workplace(operation.parallelism).await?;
-    let key = session.key()?;
+    let key = session.key().await?;
     let plan = PlanToApply::Saved { bytes: &bytes, verifier: &key };
     let outcome = execute(session, &workplace, plan, ephemeral, terms).await?;
     let sources = &source.configuration.sources;

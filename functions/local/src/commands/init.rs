@@ -132,7 +132,7 @@ fn check_backend(source: &Source) -> Result<(), Failure> {
 /// Gives the estate its lineage, unless state may exist elsewhere: then `plan` has to be told.
 async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Result<(), Failure> {
     let known = match session.estate(Opening::Existing).await? {
-        Some(estate) => estate.read_header().await.map_err(RunError::from)?.is_some(),
+        Some((estate, _)) => estate.read_header().await.map_err(RunError::from)?.is_some(),
         None => false,
     };
     let new_estate = match flags.switch("new-estate", false) {
@@ -157,8 +157,9 @@ async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Res
         }
         Err(error) => return Err(RunError::from(error).into()),
     }
-    if !known && let Some(estate) = session.estate(Opening::Create).await? {
-        estate.create_if_absent().await.map_err(RunError::from)?;
+    if !known && let Some((estate, contract)) = session.estate(Opening::Create).await? {
+        let (_, noticed) = runs::contract::first_contact(&estate, contract.as_ref()).await?;
+        session.reporter.report(noticed);
     }
     Ok(())
 }

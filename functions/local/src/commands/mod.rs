@@ -1,13 +1,18 @@
 //! One room for each command.
 
+mod adopt;
 mod apply;
+mod contract;
 mod deadline;
+mod dismiss;
 mod get;
 mod help;
 mod init;
+mod migrate_store;
 mod operation;
 mod output;
 mod plan;
+mod runs;
 mod show;
 mod state;
 mod validate;
@@ -61,6 +66,12 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["output"] => output::run(invocation, environment).await,
             ["state", "list"] => state::list(invocation, environment).await,
             ["state", "show"] => state::show(invocation, environment).await,
+            ["adopt"] => adopt::run(invocation, environment).await,
+            ["dismiss"] => dismiss::run(invocation, environment).await,
+            ["runs", "list"] => runs::list(invocation, environment).await,
+            ["runs", "show"] => runs::show(invocation, environment).await,
+            ["contract", "check"] => contract::check(invocation, environment).await,
+            ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),
             ["version"] => version::run(invocation, environment),
             ["help"] => help::run(&[]),

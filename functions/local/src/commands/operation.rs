@@ -92,6 +92,7 @@ impl Operation {
                 refresh,
                 replace: replaced(flags)?,
                 targets: targets(flags)?,
+                ..PlanOptions::default()
             },
             new_estate,
             parallelism,

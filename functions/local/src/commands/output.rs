@@ -79,7 +79,9 @@ async fn output(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 async fn read(session: &Session) -> Result<BTreeMap<Arc<str>, Value>, Failure> {
-    let Some(estate) = session.estate(Opening::Existing).await? else { return Ok(BTreeMap::new()) };
+    let Some((estate, _)) = session.estate(Opening::Existing).await? else {
+        return Ok(BTreeMap::new());
+    };
     let reading = estate.read().await.map_err(RunError::from)?;
     Ok(reading.state.outputs.iter().map(|(name, o)| (name.clone(), o.value.clone())).collect())
 }

@@ -40,7 +40,7 @@ async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let applyable = view.is_applyable();
     let out = flags.value("out");
     if let Some(path) = out {
-        let key = session.key()?;
+        let key = session.key().await?;
         let encoded = outcome.saved.encode(&key).await.map_err(runs::RunError::from)?;
         plan_file::write(path, &encoded.bytes)?;
     }

@@ -103,7 +103,7 @@ async fn state(session: &Session, json: bool) -> Result<u8, Failure> {
 /// # Errors
 /// Where the records cannot be read.
 pub(super) async fn read(session: &Session) -> Result<Option<(ShownState, Diagnostics)>, Failure> {
-    let Some(estate) = session.estate(Opening::Existing).await? else { return Ok(None) };
+    let Some((estate, _)) = session.estate(Opening::Existing).await? else { return Ok(None) };
     let reading = estate.read().await.map_err(RunError::from)?;
     if reading.header.is_none() {
         return Ok(None);

@@ -24,7 +24,7 @@ pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironmen
 }
 
 async fn addresses(session: &Session, flags: &Flags) -> Result<u8, Failure> {
-    let Some(estate) = session.estate(Opening::Existing).await? else {
+    let Some((estate, _)) = session.estate(Opening::Existing).await? else {
         return Err(no_records());
     };
     let reading = estate.read().await.map_err(RunError::from)?;

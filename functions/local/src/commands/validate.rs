@@ -84,7 +84,7 @@ async fn stages(session: &Session, path: &str, flags: &Flags) -> Result<u8, Fail
     let waivers = super::waivers::parse(session, flags)?;
     let bytes = plan_file::read(path)?;
     let workplace = session.workplace(PARALLELISM).await?;
-    let key = session.key()?;
+    let key = session.key().await?;
     let outcome = runs::validate::validate(&workplace, &bytes, &key, &waivers).await?;
     let view = PlanVerdicts { plan: outcome.plan.as_str(), verdicts: &outcome.verdicts };
     let colour = session.reporter.text.colour;

@@ -2,12 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
+mod adoption;
 mod approval;
 mod bad_files;
 mod exit_codes;
 mod initialization;
 mod lifecycle;
+mod migrate_store;
 mod outputs;
 mod project;
 mod refusals;
+mod runs;
 mod scene;
+mod snapshot;
+mod verdicts;

@@ -2,10 +2,28 @@ use super::{Estate, EstateError, Swapped, swap};
 use crate::identifiers::{PlanId, WriteId, hexadecimal};
 use crate::record::body::{EstateBody, FORMAT, Seal, UnknownFields, decode, encode};
 use crate::state::Lineage;
-use records::Version;
+use records::contract::{self, ContractError, Note, StoreContract, Waivers};
+use records::{StoreError, Version};
 
 /// How often others may be first before we give up.
 const ATTEMPTS: u32 = 32;
+
+/// First contact came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum FirstContactError {
+    /// The store does not keep its contract.
+    #[error(transparent)]
+    Refused(#[from] ContractError),
+    /// The estate's record cannot be written.
+    #[error(transparent)]
+    Estate(#[from] EstateError),
+}
+
+impl From<StoreError> for FirstContactError {
+    fn from(error: StoreError) -> FirstContactError {
+        FirstContactError::Estate(error.into())
+    }
+}
 
 /// What the estate's own record says.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +102,39 @@ impl Estate {
         self.change_header(None, |_| {}).await
     }
 
+    /// First contact with a store that has a contract: the estate's record is made, has to be listed, and is
+    /// taken away again where the contract is not kept. The lines that the run has to show.
+    ///
+    /// # Errors
+    /// Where the store is refused, or fails.
+    pub async fn first_contact(
+        &self,
+        contract: &dyn StoreContract,
+        waivers: &Waivers,
+    ) -> Result<Vec<Note>, FirstContactError> {
+        let key = self.keys.estate()?;
+        let body = encode(&key, &self.fresh_header().to_body(WriteId::new(&*self.random)))
+            .map_err(EstateError::from)?;
+        match contract::first_contact(&*self.store, contract, waivers, &key, body).await {
+            Ok(contact) => Ok(contact.notes),
+            // Another run was first, and asserted the contract itself.
+            Err(ContractError::Store(error)) if error.is_conflict() => Ok(Vec::new()),
+            Err(ContractError::Store(error)) => Err(EstateError::from(error).into()),
+            Err(refused) => Err(refused.into()),
+        }
+    }
+
+    fn fresh_header(&self) -> EstateHeader {
+        EstateHeader {
+            lineage: Lineage(hexadecimal(&*self.random).into()),
+            serial: 0,
+            under_way: Vec::new(),
+            sealed: None,
+            version: Version::absent(),
+            unknown: UnknownFields::new(),
+        }
+    }
+
     /// Changes the estate's record, from `known` if that is what the store still holds and from what
     /// it holds otherwise. Creates it where there is none.
     pub(crate) async fn change_header(
@@ -94,14 +145,7 @@ impl Estate {
         let key = self.keys.estate()?;
         let mut current = known;
         for _ in 0..ATTEMPTS {
-            let mut header = current.unwrap_or_else(|| EstateHeader {
-                lineage: Lineage(hexadecimal(&*self.random).into()),
-                serial: 0,
-                under_way: Vec::new(),
-                sealed: None,
-                version: Version::absent(),
-                unknown: UnknownFields::new(),
-            });
+            let mut header = current.unwrap_or_else(|| self.fresh_header());
             let before = header.clone();
             change(&mut header);
             if header == before && !header.version.is_absent() {

@@ -1,16 +1,21 @@
 //! An estate: one root module's records, read as a whole and written one by one.
 
+mod adoption;
 mod amend;
 mod compare_and_swap;
 mod copying;
 mod header;
+mod history;
 mod outputs;
 mod reading;
 mod recorder;
+mod snapshot;
 mod sweep;
 
+pub use adoption::{Adopted, AdoptionError};
 pub use copying::CopyError;
-pub use header::EstateHeader;
+pub use header::{EstateHeader, FirstContactError};
+pub use history::RunHistory;
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
 
@@ -21,7 +26,7 @@ use crate::clock::Clock;
 use crate::random::Random;
 use crate::record::body::{BodyError, Seal};
 use crate::record::key::{EstateKeys, EstateName};
-use records::{Key, RecordStore, StoreError};
+use records::{ArtifactStore, Key, RecordStore, StoreError};
 use std::sync::Arc;
 
 /// An estate cannot be read or written.
@@ -74,6 +79,7 @@ fn remedy(seal: &Seal) -> &'static str {
 #[derive(Clone)]
 pub struct Estate {
     pub(crate) store: Arc<dyn RecordStore>,
+    pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(crate) keys: EstateKeys,
     pub(crate) name: EstateName,
     pub(crate) clock: Arc<dyn Clock>,
@@ -93,7 +99,13 @@ impl Estate {
         random: Arc<dyn Random>,
     ) -> Result<Estate, StoreError> {
         let keys = EstateKeys::new(prefix, &name)?;
-        Ok(Estate { store, keys, name, clock, random })
+        Ok(Estate { store, artifacts: None, keys, name, clock, random })
+    }
+    /// The estate with a place for its snapshot, which spares a request per record where the store reads
+    /// bodies one by one. Its key begins as those of the records do.
+    #[must_use]
+    pub fn with_artifacts(self, artifacts: Arc<dyn ArtifactStore>) -> Estate {
+        Estate { artifacts: Some(artifacts), ..self }
     }
     /// Its name.
     pub fn name(&self) -> &EstateName {

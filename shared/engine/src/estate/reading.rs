@@ -22,6 +22,8 @@ pub struct EstateReading {
     pub records: BTreeMap<ResourceInstance, RecordFacts>,
     /// Results that could not be recorded in their place.
     pub strays: Vec<StrayFacts>,
+    /// Records that no snapshot had, where one is kept.
+    pub(crate) fetched: usize,
 }
 
 /// What a record says beside its objects.
@@ -82,8 +84,10 @@ impl Estate {
     /// what exists.
     pub async fn read(&self) -> Result<EstateReading, EstateError> {
         let header = self.read_header().await?;
-        let bodies = self.store.get_all(&self.keys.records()).await?;
-        self.assemble(header, bodies)
+        let bodies = self.bodies().await?;
+        let mut reading = self.assemble(header, bodies.records)?;
+        reading.fetched = bodies.fetched;
+        Ok(reading)
     }
 
     fn assemble(

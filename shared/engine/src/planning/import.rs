@@ -30,16 +30,20 @@ pub(super) async fn targets(
     walk: &Arc<PlanWalk>,
     resource: &ConfigResource,
 ) -> Option<ImportedObjects> {
-    let imports = &walk.context.configuration.root.module.imports;
-    let concerned = walk.options.mode == PlanMode::Normal
-        && !walk.validating()
-        && imports.iter().any(|import| import.target == *resource);
-    if !concerned {
+    if walk.options.mode != PlanMode::Normal || walk.validating() {
         return Some(ImportedObjects::new());
+    }
+    let asked = walk.options.imports.iter().filter(|(address, _)| {
+        address.config() == *resource && !walk.prior.instances.contains_key(address)
+    });
+    let asked: ImportedObjects = asked.map(|(a, id)| (a.clone(), id.clone())).collect();
+    let imports = &walk.context.configuration.root.module.imports;
+    if !imports.iter().any(|import| import.target == *resource) {
+        return Some(asked);
     }
     let (walk, resource) = (walk.clone(), resource.clone());
     blocking(move || {
-        let mut found = ImportedObjects::new();
+        let mut found = asked.clone();
         let imports = &walk.context.configuration.root.module.imports;
         for import in imports.iter().filter(|import| import.target == resource) {
             let (repetitions, all) = repetitions(&walk, import)?;
@@ -53,7 +57,7 @@ pub(super) async fn targets(
                 let reader = Reader::Import(address.clone());
                 walk.context.keep_reads(reader.clone(), all.clone());
                 walk.context.logs.add(&reader, reads);
-                if walk.prior.instances.contains_key(&address) {
+                if walk.prior.instances.contains_key(&address) || asked.contains_key(&address) {
                     continue;
                 }
                 if found.insert(address.clone(), id).is_some() {

@@ -53,6 +53,8 @@ pub struct PlanOptions {
     pub replace: Vec<ResourceInstance>,
     /// What alone is planned, with what it depends on; empty for everything.
     pub targets: Vec<Target>,
+    /// Objects that instances take over, as import blocks say it, by the identifiers that their providers know them by.
+    pub imports: BTreeMap<ResourceInstance, Arc<str>>,
 }
 
 impl PlanOptions {
@@ -75,6 +77,7 @@ impl Default for PlanOptions {
             refresh: true,
             replace: Vec::new(),
             targets: Vec::new(),
+            imports: BTreeMap::new(),
         }
     }
 }

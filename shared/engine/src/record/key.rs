@@ -200,6 +200,13 @@ impl EstateKeys {
     pub fn journal(&self, run: &RunId, attempt: u32) -> Result<Key, StoreError> {
         Key::new(format!("{}/j/{}/{attempt}", self.root, encode(run.as_str())))
     }
+    /// All bodies at once, beside the store: a cache.
+    ///
+    /// # Errors
+    /// As [`EstateKeys::estate`].
+    pub fn snapshot(&self) -> Result<Key, StoreError> {
+        Key::new(format!("{}/snapshot", self.root))
+    }
     /// What the keys of instances, outputs and strays begin with.
     pub fn records(&self) -> String {
         format!("{}/r/", self.root)
@@ -215,6 +222,14 @@ impl EstateKeys {
     pub(crate) fn relocate(&self, from: &EstateKeys, key: &Key) -> Result<Key, StoreError> {
         let rest = key.as_str().strip_prefix(&from.root).unwrap_or_default();
         Key::new(format!("{}{rest}", self.root))
+    }
+    /// What the keys of an instance's strays begin with.
+    pub fn strays(&self, address: &ResourceInstance) -> String {
+        format!("{}/r/s/{}/", self.root, encode(&address.to_string()))
+    }
+    /// What the keys of journals begin with.
+    pub fn journals(&self) -> String {
+        format!("{}/j/", self.root)
     }
     /// What the keys of transactions begin with.
     pub fn transactions(&self) -> String {

@@ -311,22 +311,26 @@ impl Executing {
         let estate = self.transaction.estate.clone();
         self.recorder.settle_moves(&self.reading).await;
         self.recorder.doubt_what_was_not_answered().await?;
-        self.write_journal().await?;
+        let outputs = self.write_journal().await?;
         let finished = self.transaction.finished_others().await;
         // Done before it leaves the list: whoever reads in between sees that its claims have ended.
         self.transaction.lease.release(|body| body.phase = Phase::Done).await?;
         self.transaction.leave_with(&finished).await?;
         let expiry = self.transaction.terms.plan_expiry;
         let header = &self.transaction.header;
-        estate.sweep(&self.reading, header, &self.recorder.written(), expiry).await;
+        let written = self.recorder.written();
+        estate.sweep(&self.reading, header, &written, expiry).await;
+        estate.renew_snapshot(&self.reading, written.len() + outputs).await;
         Ok(self.transaction.header)
     }
 
-    async fn write_journal(&self) -> Result<(), TransactionError> {
+    /// Says what this attempt did; answers how many outputs it wrote.
+    async fn write_journal(&self) -> Result<usize, TransactionError> {
         let transaction = &self.transaction;
         let estate = &transaction.estate;
         let body = transaction.lease.body().await;
         let (entries, outputs) = self.recorder.journal();
+        let outputs_written = outputs.len();
         let journal = JournalBody {
             format: FORMAT,
             write_id: WriteId::new(&*estate.random),
@@ -345,6 +349,6 @@ impl Executing {
         let key = estate.keys.journal(&body.run, body.attempt)?;
         // A journal that is there already was written by an earlier end of this same attempt.
         swap(&*estate.store, &key, encode(&key, &journal)?, &Version::absent()).await?;
-        Ok(())
+        Ok(outputs_written)
     }
 }

@@ -11,6 +11,7 @@ mod key;
 mod reading;
 mod recorder;
 mod saved_plan;
+mod snapshot;
 mod stages;
 mod support;
 mod takeover;

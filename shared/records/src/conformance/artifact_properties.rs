@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{KEYS, PREFIXES_OF_NOTHING, Report, Subject, Violation, bodies, in_order, require};
+use super::{
+    KEYS, KEYS_WITH_BACKSLASHES, PREFIXES_OF_NOTHING, Report, Subject, Violation, bodies, in_order,
+    require,
+};
 use crate::{ArtifactStore, PutMode, StoreError};
 
 type Store = Arc<dyn ArtifactStore>;
@@ -31,6 +34,7 @@ where
         absent_is_nothing,
         contents_round_trip,
         keys_round_trip,
+        backslashes_round_trip,
         create_once,
         overwrite,
         one_creator
@@ -87,6 +91,24 @@ async fn keys_round_trip(subject: Subject<Store>) -> Outcome {
         require!(store.get(key).await?.is_none(), "{key} is there after it was deleted");
     }
     require!(store.list(&subject.prefix).await?.is_empty(), "deleted keys are listed");
+    Ok(())
+}
+
+async fn backslashes_round_trip(subject: Subject<Store>) -> Outcome {
+    let store = &subject.store;
+    for text in KEYS_WITH_BACKSLASHES {
+        store.put(&subject.key(text)?, Bytes::from(text), PutMode::Create).await?;
+    }
+    for text in KEYS_WITH_BACKSLASHES {
+        let read = store.get(&subject.key(text)?).await?;
+        require!(read.is_some_and(|read| read == text), "{text:?} has another content");
+    }
+    let listed = store.list(&subject.prefix).await?.into_iter().map(|entry| entry.key);
+    let keys: Vec<_> = KEYS_WITH_BACKSLASHES
+        .into_iter()
+        .map(|text| subject.key(text))
+        .collect::<Result<_, _>>()?;
+    require!(listed.eq(in_order(keys)), "the list is not what was written");
     Ok(())
 }
 

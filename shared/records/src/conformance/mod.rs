@@ -12,7 +12,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::{Key, StoreError};
+use crate::{Key, MAX_KEY_LENGTH, StoreError};
 
 pub use artifact_properties::artifacts;
 pub use record_properties::records;
@@ -110,7 +110,7 @@ use require;
 
 /// Keys that exercise a store's naming, below any prefix: order, prefixes of each other, Unicode, names that
 /// file systems fold, normalise, reserve or hide.
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 25] = [
     "a",
     "a/b",
     "a/b/c",
@@ -134,8 +134,18 @@ const KEYS: [&str; 24] = [
     "cafe\u{301}",
     "\u{1f980}/\u{4f60}\u{597d}",
     "con",
-    "a\\b:c*d?e\"f<g>h|i",
+    "b:c*d?e\"f<g>h|i",
+    "plus+and&amp;=%2B",
 ];
+
+/// Keys with what some file systems take for a separator.
+const KEYS_WITH_BACKSLASHES: [&str; 3] = ["back/slash", "back\\slash", "back\\\\"];
+
+/// Texts that are no keys, whatever the store.
+fn refused_keys() -> [String; 9] {
+    let too_long = "k".repeat(MAX_KEY_LENGTH + 1);
+    ["", "a\0b", "/a", "../a", "a/../b", "a/..", "./a", "a//b", &too_long].map(str::to_owned)
+}
 
 /// Texts that no key starts with.
 const PREFIXES_OF_NOTHING: [&str; 6] = ["/", "//", "../", "./", "/../conformance", "zz\0"];

@@ -1,13 +1,17 @@
 //! The properties of a [`RecordStore`].
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
-use super::{KEYS, PREFIXES_OF_NOTHING, Report, Subject, Violation, bodies, in_order, require};
-use crate::{Key, Record, RecordStore, StoreError, Version};
+use super::{
+    KEYS, KEYS_WITH_BACKSLASHES, PREFIXES_OF_NOTHING, Report, Subject, Violation, bodies, in_order,
+    refused_keys, require,
+};
+use crate::{Key, MAX_KEY_LENGTH, Record, RecordStore, StoreError, Version};
 
 type Store = Arc<dyn RecordStore>;
 type Outcome = Result<(), Violation>;
@@ -32,6 +36,9 @@ where
         absent_is_nothing,
         bodies_round_trip,
         keys_round_trip,
+        backslashes_round_trip,
+        long_keys,
+        refused_texts,
         create_twice,
         update_matched,
         update_stale,
@@ -41,6 +48,8 @@ where
         delete_stale,
         delete_absent,
         recreate,
+        answer_lost,
+        versions_never_come_back,
         list_by_plain_prefix,
         list_of_nothing,
         many_keys,
@@ -140,15 +149,105 @@ async fn keys_round_trip(subject: Subject<Store>) -> Outcome {
     Ok(())
 }
 
+async fn backslashes_round_trip(subject: Subject<Store>) -> Outcome {
+    let store = &subject.store;
+    let mut versions = Vec::new();
+    for text in KEYS_WITH_BACKSLASHES {
+        versions.push(store.put_if_absent(&subject.key(text)?, Bytes::from(text)).await?);
+    }
+    for (text, version) in KEYS_WITH_BACKSLASHES.into_iter().zip(&versions) {
+        expect_record(store, &subject.key(text)?, text.as_bytes(), version).await?;
+    }
+    let listed = store.list(&subject.prefix).await?.into_iter().map(|entry| entry.key);
+    let keys: Vec<_> = KEYS_WITH_BACKSLASHES
+        .into_iter()
+        .map(|text| subject.key(text))
+        .collect::<Result<_, _>>()?;
+    require!(listed.eq(in_order(keys)), "the list is not what was written");
+    Ok(())
+}
+
+/// A key of the greatest length is kept, or refused for what it is: never cut short, and no other failure.
+async fn long_keys(subject: Subject<Store>) -> Outcome {
+    let store = &subject.store;
+    let room = MAX_KEY_LENGTH - subject.prefix.len();
+    let mut long: String =
+        std::iter::repeat_n("segment-".repeat(24), 6).collect::<Vec<_>>().join("/");
+    long.truncate(room);
+    let (longest, shorter) = (subject.key(&long)?, subject.key(long.split_at(room - 1).0)?);
+    for key in [&longest, &shorter] {
+        match store.put_if_absent(key, Bytes::from(key.as_str().to_owned())).await {
+            Ok(version) => expect_record(store, key, key.as_str().as_bytes(), &version).await?,
+            Err(StoreError::InvalidKey { .. }) => expect_none_listed(store, key).await?,
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Ok(())
+}
+
+async fn expect_none_listed(store: &Store, key: &Key) -> Outcome {
+    let listed = store.list(key.as_str()).await?;
+    require!(listed.is_empty(), "a key that was refused is listed");
+    Ok(())
+}
+
+async fn refused_texts(_: Subject<Store>) -> Outcome {
+    for text in refused_keys() {
+        let refused = matches!(Key::new(text.as_str()), Err(StoreError::InvalidKey { .. }));
+        require!(refused, "{text:?} is taken for a key");
+    }
+    Ok(())
+}
+
 async fn create_twice(subject: Subject<Store>) -> Outcome {
     let (store, key) = (&subject.store, subject.key("key")?);
     let version = store.put_if_absent(&key, Bytes::from_static(b"first")).await?;
     let again = store.put_if_absent(&key, Bytes::from_static(b"second")).await;
     expect_conflict(again, &key, &Version::absent(), &version)?;
-    // The same body is a second create all the same: the store cannot know that the writer is the same.
-    let again = store.put_if_absent(&key, Bytes::from_static(b"first")).await;
-    expect_conflict(again, &key, &Version::absent(), &version)?;
     expect_record(store, &key, b"first", &version).await
+}
+
+/// A writer to whom the answer never came writes the same again. It is told that its body is there, or of
+/// a conflict with just that body; and it is there once.
+async fn answer_lost(subject: Subject<Store>) -> Outcome {
+    let (store, key) = (&subject.store, subject.key("key")?);
+    let mut seen = Version::absent();
+    for round in 0..3 {
+        let body = Bytes::from(format!("round {round}, of one writer"));
+        let written = store.put_if_version(&key, body.clone(), &seen).await?;
+        match store.put_if_version(&key, body.clone(), &seen).await {
+            Ok(version) => require!(version == written, "the same body has got another version"),
+            Err(StoreError::Conflict { actual, .. }) => {
+                require!(actual == written, "the conflict is not with what was written");
+            }
+            Err(other) => return Err(other.into()),
+        }
+        expect_record(store, &key, &body, &written).await?;
+        // Another body from the same start is another's write, and too late.
+        let late = store.put_if_version(&key, Bytes::from_static(b"too late"), &seen).await;
+        expect_conflict(late, &key, &seen, &written)?;
+        expect_record(store, &key, &body, &written).await?;
+        seen = written;
+    }
+    Ok(())
+}
+
+/// Of bodies that differ no two have a version in common, also across a removal.
+async fn versions_never_come_back(subject: Subject<Store>) -> Outcome {
+    let (store, key) = (&subject.store, subject.key("key")?);
+    let mut seen = HashSet::new();
+    let mut present = Version::absent();
+    for round in 0..40 {
+        if round % 8 == 7 {
+            store.delete(&key, &present).await?;
+            present = Version::absent();
+        }
+        // The content comes back, as a resource's does; what makes bodies unique is beside it.
+        let body = Bytes::from(format!("{{\"content\": {}, \"write\": {round}}}", round % 2));
+        present = store.put_if_version(&key, body, &present).await?;
+        require!(seen.insert(present.clone()), "the version {present} came back in round {round}");
+    }
+    Ok(())
 }
 
 async fn update_matched(subject: Subject<Store>) -> Outcome {

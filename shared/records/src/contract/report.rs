@@ -197,8 +197,10 @@ impl Refusal {
     #[must_use]
     pub fn headline(&self) -> String {
         match self.findings.as_slice() {
-            [only] => format!("{} is refused for its {}", self.location, only.setting),
-            several => format!("{} is refused for {} settings", self.location, several.len()),
+            [only] => format!("The store {} is refused for its {}", self.location, only.setting),
+            several => {
+                format!("The store {} is refused for {} settings", self.location, several.len())
+            }
         }
     }
 
@@ -211,15 +213,18 @@ impl Refusal {
         }
         let waivable: Vec<_> = self.findings.iter().filter(|finding| finding.waivable).collect();
         let names: Vec<_> = waivable.iter().map(|f| format!("{:?}", f.setting.name())).collect();
+        let all = match count {
+            2 => "both".to_owned(),
+            more => format!("all {more}"),
+        };
+        let names = names.join(", ");
         Some(match waivable.len() {
-            0 => format!("All {count} must be mended; none of them can be waived."),
+            0 => format!("Mend {all}; none of them can be waived."),
             n if n == count => format!(
-                "Mend all {count}, or accept by name what you can live with: allow_insecure = [{}].",
-                names.join(", ")
+                "Mend {all}, or accept by name what you can live with: allow_insecure = [{names}]."
             ),
             _ => format!(
-                "Mend all {count}; only these can be accepted by name instead: allow_insecure = [{}].",
-                names.join(", ")
+                "Mend {all}; only this can be accepted by name instead: allow_insecure = [{names}]."
             ),
         })
     }

@@ -1,6 +1,7 @@
 //! The stores in a directory, the default: `.plumb` beside the configuration.
 
 mod artifacts;
+mod file_system;
 mod locks;
 mod names;
 mod root;
@@ -56,7 +57,7 @@ pub enum Opening {
 ///
 /// Clones are the same store. Its operations run on the blocking threads of the Tokio runtime that they are
 /// called from. The directory must be on one file system that has advisory locks and renames in one
-/// step, as local file systems do.
+/// step, as local file systems do; network file systems are refused.
 #[derive(Clone, Debug)]
 pub struct DirectoryStore {
     tree: Tree,
@@ -68,7 +69,8 @@ impl DirectoryStore {
     /// # Errors
     ///
     /// [`StoreError::RootMissing`] when there is none and `opening` does not make it,
-    /// [`StoreError::UnsupportedLayout`] when another version of the crate made it.
+    /// [`StoreError::UnsupportedLayout`] when another version of the crate made it, and
+    /// [`StoreError::Unsuitable`] when it is on a network file system.
     pub async fn open(root: impl Into<PathBuf>, opening: Opening) -> Result<Self, StoreError> {
         let root = root.into();
         let at = root.clone();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use super::staging::{self, Staged};
-use super::{FOLDER_MODE, Kind, Opening};
+use super::{FOLDER_MODE, Kind, Opening, file_system};
 use crate::StoreError;
 use crate::error::FileOperation;
 
@@ -23,6 +23,7 @@ pub(super) struct Root {
 
 impl Root {
     pub(super) fn open(path: PathBuf, opening: Opening) -> Result<Self, StoreError> {
+        file_system::require_local(&path)?;
         let root = Self { path, swept: Once::new() };
         let known = root.has_layout()?;
         match opening {

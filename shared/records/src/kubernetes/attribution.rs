@@ -1,6 +1,8 @@
 //! Whose record a Secret is. Nothing is taken on trust: a listing has no selector, and everything in the
 //! namespace that could be a record of this estate is either one without fault or refused.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::core::v1::Secret;
 
 use super::names::{
@@ -16,7 +18,7 @@ pub(super) struct Estate {
     pub(super) label: EstateLabel,
     /// What its keys are below.
     pub(super) root: Key,
-    pub(super) place: Place,
+    pub(super) place: Arc<Place>,
 }
 
 /// What a Secret of the namespace is to an estate.

@@ -1,6 +1,7 @@
 //! The connection to a cluster. Everything it is made of is handed in; nothing is read from the environment.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
@@ -8,6 +9,7 @@ use kube::{Client, Config};
 use thiserror::Error;
 
 use super::Place;
+use super::requests::without_output;
 
 /// How a cluster is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +88,17 @@ pub enum ClusterError {
         server: String,
     },
 
+    /// The command that gets the credentials does not.
+    #[error(
+        "{server} cannot be asked: {problem}. Run the command of the kubeconfig by hand to see why"
+    )]
+    Credentials {
+        /// The API server.
+        server: String,
+        /// What became of the command.
+        problem: String,
+    },
+
     /// The client cannot be made from it: certificates, keys or a proxy of an unknown kind.
     #[error("no connection to {server} can be made")]
     Client {
@@ -127,7 +140,12 @@ impl Cluster {
                 (config, None)
             }
         };
-        Self::with_config(config, context)
+        let server = config.cluster_url.to_string();
+        // A credential command is waited for.
+        match tokio::task::spawn_blocking(move || Self::with_config(config, context)).await {
+            Ok(made) => made,
+            Err(ended) => Err(ClusterError::Credentials { server, problem: ended.to_string() }),
+        }
     }
 
     fn with_config(mut config: Config, context: Option<String>) -> Result<Self, ClusterError> {
@@ -140,9 +158,12 @@ impl Cluster {
         let verifies_tls = encrypted && !config.accept_invalid_certs;
         let exec = exec_plugin(&config.auth_info);
         let default_namespace = config.default_namespace.clone();
-        let client = Client::try_from(config).map_err(|source| ClusterError::Client {
-            server: server.clone(),
-            source: Box::new(source),
+        let client = Client::try_from(config).map_err(|error| match error {
+            kube::Error::Auth(error) => ClusterError::Credentials {
+                server: server.clone(),
+                problem: without_output(&error),
+            },
+            error => ClusterError::Client { server: server.clone(), source: Box::new(error) },
         })?;
         Ok(Self { client, server, context, verifies_tls, exec, default_namespace })
     }
@@ -166,12 +187,12 @@ impl Cluster {
     }
 
     /// A namespace of this cluster.
-    pub(super) fn place(&self, namespace: &str) -> Place {
-        Place {
+    pub(super) fn place(&self, namespace: &str) -> Arc<Place> {
+        Arc::new(Place {
             server: self.server.clone(),
             context: self.context.clone(),
             namespace: namespace.to_owned(),
-        }
+        })
     }
 }
 

@@ -15,14 +15,25 @@ use crate::StoreError;
 /// How often a listing that is cut off as too old begins.
 const STARTS: u32 = 5;
 
-/// Every Secret of the namespace.
+/// What a whole listing found.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// How many Secrets the namespace has.
+    pub(super) count: usize,
+    /// Those that were kept.
+    pub(super) kept: Vec<Secret>,
+}
+
+/// Lists every Secret of the namespace, and keeps of each what `keep` leaves of it: a namespace may hold much
+/// that is nobody's concern here.
 pub(super) async fn all_secrets(
     requests: &Requests,
     page_size: u32,
-) -> Result<Vec<Secret>, StoreError> {
+    keep: impl Fn(Secret) -> Option<Secret>,
+) -> Result<Listing, StoreError> {
     for _ in 0..STARTS {
-        match from_the_start(requests, page_size).await {
-            Ok(secrets) => return Ok(secrets),
+        match from_the_start(requests, page_size, &keep).await {
+            Ok(listing) => return Ok(listing),
             Err(PageFailure::Gone) => {}
             Err(PageFailure::Store(error)) => return Err(error),
         }
@@ -30,16 +41,21 @@ pub(super) async fn all_secrets(
     Err(untrusted(requests, ListingProblem::AlwaysGone { starts: STARTS }))
 }
 
-async fn from_the_start(requests: &Requests, page_size: u32) -> Result<Vec<Secret>, PageFailure> {
-    let mut secrets = Vec::new();
+async fn from_the_start(
+    requests: &Requests,
+    page_size: u32,
+    keep: &impl Fn(Secret) -> Option<Secret>,
+) -> Result<Listing, PageFailure> {
+    let mut listing = Listing::default();
     let mut progress = Progress::default();
     loop {
         let page = requests.page(page_size, progress.token()).await?;
         let more = progress.take(&page.metadata, page.items.len());
         let more = more.map_err(|problem| PageFailure::Store(untrusted(requests, problem)))?;
-        secrets.extend(page.items);
+        listing.count += page.items.len();
+        listing.kept.extend(page.items.into_iter().filter_map(keep));
         if !more {
-            return Ok(secrets);
+            return Ok(listing);
         }
     }
 }

@@ -10,6 +10,7 @@ mod access;
 mod attribution;
 mod body;
 mod cluster;
+mod contract;
 mod listing;
 mod names;
 mod parts;
@@ -21,6 +22,13 @@ mod version;
 
 pub use body::{MAX_CLAIMED_SIZE, MAX_STORED_SIZE};
 pub use cluster::{Cluster, ClusterAccess, ClusterError, ExecPlugin};
+#[cfg(feature = "s3")]
+pub use contract::AwsCredentials;
+pub use contract::{
+    BINDING_NAME, BearerToken, ClusterContract, ManagedCluster, ManagedClusterAddress, POLICY_NAME,
+    ProviderAnswer, ProviderApi, ProviderCredentials, ProviderFailure, ProviderHttps,
+    UnknownManagedCluster, VerbAccess,
+};
 pub use names::{DIGEST, ESTATE, KEY, MANAGED_BY, PART_TYPE, PARTS, PLUMBLINE, RECORD_TYPE};
 pub use place::Place;
 pub use refusal::{ListingProblem, Refusal};

@@ -1,6 +1,7 @@
 //! What the Kubernetes store refuses: what was found, why it is refused, and the line that mends it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -29,7 +30,7 @@ pub enum Refusal {
         /// The other one.
         other: String,
         /// Where they are.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// A Secret holds a key that belongs under another name.
@@ -47,7 +48,7 @@ pub enum Refusal {
         /// The name that belongs to the key.
         expected: String,
         /// Where it is.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// A Secret of another estate holds a key of this one.
@@ -67,7 +68,7 @@ pub enum Refusal {
         /// This store's estate.
         ours: String,
         /// Where it is.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// A record lacks a label by which it is known, or has another value there.
@@ -87,7 +88,7 @@ pub enum Refusal {
         /// This store's estate.
         estate: String,
         /// Where it is.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// A record does not say which key it holds.
@@ -104,7 +105,7 @@ pub enum Refusal {
         /// The annotation's text, where it has one that is no key.
         found: Option<String>,
         /// Where it is.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// The Secret of one key says that it holds another.
@@ -121,7 +122,7 @@ pub enum Refusal {
         /// The key that it says it holds.
         found: Key,
         /// Where it is.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// A key is not one of the store's estate.
@@ -156,7 +157,7 @@ pub enum Refusal {
         /// What it waits for.
         finalizers: Vec<String>,
         /// Where it is.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// The namespace is being deleted, with everything in it.
@@ -167,7 +168,7 @@ pub enum Refusal {
     )]
     NamespaceTerminating {
         /// The namespace.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// The authorizer does not let this identity do it.
@@ -184,7 +185,7 @@ pub enum Refusal {
         /// What the authorizer said, if anything.
         reason: String,
         /// Where.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// The authorizer allows it, and something after it refuses.
@@ -201,7 +202,7 @@ pub enum Refusal {
         /// The API server's words.
         answer: String,
         /// Where.
-        place: Place,
+        place: Arc<Place>,
     },
 
     /// The credentials are not accepted.
@@ -250,7 +251,7 @@ pub enum Refusal {
         /// What is wrong with it.
         problem: ListingProblem,
         /// Where.
-        place: Place,
+        place: Arc<Place>,
     },
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Namespace, Secret};
@@ -16,7 +17,7 @@ use super::version::SecretVersion;
 use super::{Cluster, Place, Refusal};
 use crate::StoreError;
 
-type Cause = Box<dyn StdError + Send + Sync>;
+pub(super) type Cause = Box<dyn StdError + Send + Sync>;
 
 /// How often a request is sent before its failure is told.
 pub(super) const ATTEMPTS: u32 = 4;
@@ -78,11 +79,11 @@ pub(super) async fn answer<T>(
     }
 }
 
-/// A credential command's output may hold the credentials; its end is enough.
-fn without_output(error: &AuthError) -> String {
+/// A credential command's output, and its arguments, may hold credentials; how it ended is enough.
+pub(super) fn without_output(error: &AuthError) -> String {
     match error {
-        AuthError::AuthExecRun { cmd, out } => {
-            format!("the credential command {cmd:?} ended with {}", out.status)
+        AuthError::AuthExecRun { out, .. } => {
+            format!("the credential command ended with {}", out.status)
         }
         AuthError::AuthExecStart(cause) => {
             format!("the credential command could not be started: {cause}")
@@ -96,7 +97,7 @@ fn without_output(error: &AuthError) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
     pub(super) cluster: Cluster,
-    pub(super) place: Place,
+    pub(super) place: Arc<Place>,
     pub(super) time_out: Duration,
 }
 
@@ -290,7 +291,12 @@ impl Requests {
         Refusal::Unauthenticated { server, answer, kubectl: self.place.kubectl_of_cluster() }
     }
 
-    pub(super) fn service(&self, verb: &str, source: impl Into<Cause>) -> StoreError {
+    /// What a server comes to that is too busy for as long as anybody waits.
+    pub(super) fn turned_away(&self, verb: &str) -> StoreError {
+        self.service(verb, format!("{ATTEMPTS} attempts were turned away"))
+    }
+
+    fn service(&self, verb: &str, source: impl Into<Cause>) -> StoreError {
         StoreError::Service {
             service: self.place.to_string(),
             operation: format!("{verb} secrets"),
@@ -304,7 +310,7 @@ fn is_absent(status: &Status, name: &str) -> bool {
     is_of_kind(status, "secrets") && status.details.as_ref().is_some_and(|it| it.name == name)
 }
 
-fn is_of_kind(status: &Status, kind: &str) -> bool {
+pub(super) fn is_of_kind(status: &Status, kind: &str) -> bool {
     status.code == 404
         && status.reason == "NotFound"
         && status.details.as_ref().is_some_and(|details| details.kind == kind)

@@ -18,7 +18,7 @@ use super::names::{
     secret_name,
 };
 use super::parts;
-use super::requests::{ATTEMPTS, Failure, Requests, WriteFailure, back_off};
+use super::requests::{ATTEMPTS, Cause, Failure, Requests, WriteFailure, back_off, is_of_kind};
 use super::version::{PartsOf, SecretVersion};
 use super::{Cluster, Refusal};
 use crate::{BulkRead, Entry, Key, Record, RecordStore, StoreError, Version};
@@ -100,7 +100,7 @@ impl KubernetesStore {
                     return Err(Refusal::NamespaceTerminating { place }.into());
                 }
             }
-            Err(Failure::Status(status)) if status.code == 404 => {
+            Err(Failure::Status(status)) if is_of_kind(&status, "namespaces") => {
                 return Err(self.requests.missing());
             }
             // A Role for Secrets alone does not show the namespace; whoever may not see it is told of its
@@ -194,15 +194,23 @@ impl KubernetesStore {
 
     /// Lists the namespace and attributes everything in it.
     pub(super) async fn survey(&self) -> Result<Survey, StoreError> {
-        let secrets = all_secrets(&self.requests, self.page_size).await?;
-        match secrets.is_empty() {
-            true => self.check_namespace().await?,
-            false => self.used(),
+        let keep = |mut secret: Secret| match self.estate.attribute(&secret) {
+            Ok(Attribution::Unrelated) => None,
+            Ok(Attribution::Foreign(_)) => {
+                secret.data = None;
+                Some(secret)
+            }
+            Ok(Attribution::Record(_) | Attribution::Part) | Err(_) => Some(secret),
+        };
+        let listing = all_secrets(&self.requests, self.page_size, keep).await?;
+        match listing.count {
+            0 => self.check_namespace().await?,
+            _ => self.used(),
         }
         let mut survey = Survey::default();
         let mut names: HashMap<Key, String> = HashMap::new();
         let mut misnamed = None;
-        for secret in secrets {
+        for secret in listing.kept {
             let name = secret.metadata.name.clone().unwrap_or_default();
             match self.estate.attribute(&secret)? {
                 Attribution::Record(key) => {
@@ -287,7 +295,7 @@ impl KubernetesStore {
         if size <= MAX_STORED_SIZE {
             let secret = self.secret(key, (packed.name, packed.content), None, seen.as_ref());
             let version = self.send(key, body, expected, &secret).await?;
-            self.remove_parts(key, seen.as_ref()).await;
+            self.remove_parts(key, seen.as_ref(), None).await;
             return Ok(version);
         }
         let limit = if splits { MAX_PARTS * MAX_STORED_SIZE } else { MAX_STORED_SIZE };
@@ -300,8 +308,10 @@ impl KubernetesStore {
         let secret = self.secret(key, (name, first), Some(&spread), seen.as_ref());
         let written = self.send(key, body, expected, &secret).await;
         match &written {
-            Ok(_) => self.remove_parts(key, seen.as_ref()).await,
+            Ok(_) => self.remove_parts(key, seen.as_ref(), Some(&spread)).await,
             Err(error) if error.leaves_doubt() => {}
+            // The same body may be there already, from a write whose answer was lost.
+            Err(StoreError::Conflict { actual, .. }) if has_parts(actual, &spread) => {}
             Err(_) => parts::remove(&self.requests, key, &spread).await,
         }
         written
@@ -329,10 +339,13 @@ impl KubernetesStore {
                     let spread = parts::of(secret).unwrap_or_default();
                     return self.version(&written, spread);
                 }
-                Err(WriteFailure::Refused(error)) => return Err(error),
+                Err(WriteFailure::Refused(error)) => return Err(in_doubt(key, doubt, error)),
                 Err(WriteFailure::Throttled(pause)) => tokio::time::sleep(pause).await,
                 Err(WriteFailure::Lost) => {
-                    let found = self.get(key).await?;
+                    let found = match self.get(key).await {
+                        Ok(found) => found,
+                        Err(error) => return Err(in_doubt(key, doubt, error)),
+                    };
                     // What was in the way is gone again.
                     if version_of(found.as_ref()) != *expected {
                         return self.settle(key, body, expected, found, doubt);
@@ -350,12 +363,7 @@ impl KubernetesStore {
                 }
             }
         }
-        match doubt {
-            Some(cause) => Err(StoreError::Unanswered { key: key.clone(), source: Some(cause) }),
-            None => {
-                Err(self.requests.service("write", format!("{ATTEMPTS} attempts were turned away")))
-            }
-        }
+        Err(in_doubt(key, doubt, self.requests.turned_away("write")))
     }
 
     /// What a write came to whose condition does not hold any more.
@@ -365,7 +373,7 @@ impl KubernetesStore {
         body: &Bytes,
         expected: &Version,
         found: Option<Record>,
-        doubt: Option<Box<dyn std::error::Error + Send + Sync>>,
+        doubt: Option<Cause>,
     ) -> Result<Version, StoreError> {
         let actual = version_of(found.as_ref());
         match (found, doubt) {
@@ -388,9 +396,15 @@ impl KubernetesStore {
     }
 
     /// Takes away the parts of a body that is current no more. What stays is found by the owner it names.
-    async fn remove_parts(&self, key: &Key, replaced: Option<&SecretVersion>) {
-        if let Some(spread) = replaced.and_then(|replaced| replaced.parts.as_ref()) {
-            parts::remove(&self.requests, key, spread).await;
+    async fn remove_parts(
+        &self,
+        key: &Key,
+        replaced: Option<&SecretVersion>,
+        current: Option<&PartsOf>,
+    ) {
+        let parts = replaced.and_then(|replaced| replaced.parts.as_ref());
+        if let Some(parts) = parts.filter(|parts| Some(*parts) != current) {
+            parts::remove(&self.requests, key, parts).await;
         }
     }
 }
@@ -402,6 +416,14 @@ pub(super) struct Survey {
     pub(super) parts: HashMap<String, Secret>,
     /// The estates of records that are another's, once for each record.
     pub(super) foreign: Vec<String>,
+}
+
+/// What an error means where an earlier attempt may have been carried out.
+fn in_doubt(key: &Key, doubt: Option<Cause>, error: StoreError) -> StoreError {
+    match doubt {
+        None => error,
+        Some(cause) => StoreError::Unanswered { key: key.clone(), source: Some(cause) },
+    }
 }
 
 fn version_of(record: Option<&Record>) -> Version {
@@ -472,15 +494,18 @@ impl RecordStore for KubernetesStore {
                     if let Some(left) = left.filter(|it| it.metadata.deletion_timestamp.is_some()) {
                         self.estate.check_read(key, &left)?;
                     }
-                    self.remove_parts(key, Some(&seen)).await;
+                    self.remove_parts(key, Some(&seen), None).await;
                     return Ok(());
                 }
-                Err(WriteFailure::Refused(error)) => return Err(error),
+                Err(WriteFailure::Refused(error)) => return Err(in_doubt(key, doubt, error)),
                 Err(WriteFailure::Throttled(pause)) => tokio::time::sleep(pause).await,
                 Err(WriteFailure::Lost) => {
-                    let found = self.get(key).await?;
+                    let found = match self.get(key).await {
+                        Ok(found) => found,
+                        Err(error) => return Err(in_doubt(key, doubt, error)),
+                    };
                     if found.is_none() && doubt.is_some() {
-                        self.remove_parts(key, Some(&seen)).await;
+                        self.remove_parts(key, Some(&seen), None).await;
                         return Ok(());
                     }
                     let actual = version_of(found.as_ref());
@@ -502,12 +527,7 @@ impl RecordStore for KubernetesStore {
                 }
             }
         }
-        match doubt {
-            Some(cause) => Err(StoreError::Unanswered { key: key.clone(), source: Some(cause) }),
-            None => Err(self
-                .requests
-                .service("delete", format!("{ATTEMPTS} attempts were turned away"))),
-        }
+        Err(in_doubt(key, doubt, self.requests.turned_away("delete")))
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<Entry>, StoreError> {
@@ -545,6 +565,10 @@ impl RecordStore for KubernetesStore {
         let (size, limit) = (size as u64, MAX_CLAIMED_SIZE as u64);
         Err(StoreError::TooLarge { key: key.clone(), size, limit })
     }
+}
+
+fn has_parts(version: &Version, parts: &PartsOf) -> bool {
+    SecretVersion::parse(version).is_some_and(|version| version.parts.as_ref() == Some(parts))
 }
 
 fn is_same_secret(actual: &Version, seen: &SecretVersion) -> bool {

@@ -59,7 +59,21 @@ impl Meaning {
 
     /// Whether the same request may succeed a moment later.
     pub(crate) fn is_passing(self) -> bool {
-        matches!(self, Self::Throttled | Self::Unanswered | Self::NotSent | Self::ConcurrentRequest)
+        matches!(self, Self::Throttled | Self::Unanswered | Self::ConcurrentRequest)
+    }
+}
+
+impl Failure {
+    /// An answer that came but could not be read.
+    pub(crate) fn unreadable(error: impl StdError + Send + Sync + 'static) -> Self {
+        Self {
+            meaning: Meaning::Unanswered,
+            status: None,
+            code: None,
+            message: None,
+            request_id: None,
+            source: Box::new(error),
+        }
     }
 }
 

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
-use aws_sdk_s3::config::Region;
+use aws_sdk_s3::config::{Region, RequestChecksumCalculation, ResponseChecksumValidation};
+use tokio::sync::OnceCell;
 
 use super::failure;
+use super::pacing::Pace;
 use super::settings::S3Settings;
 use crate::StoreError;
 
@@ -19,12 +21,15 @@ use crate::StoreError;
 /// reads no environment.
 #[derive(Clone)]
 pub struct S3Connection {
+    settings: Arc<S3Settings>,
+    honesty: Arc<OnceCell<()>>,
     inner: Arc<Inner>,
 }
 
+/// What connections to other prefixes of the bucket share.
 struct Inner {
-    settings: S3Settings,
-    other_server: bool,
+    other_server: Option<String>,
+    pace: Pace,
     s3: aws_sdk_s3::Client,
     kms: aws_sdk_kms::Client,
     sts: aws_sdk_sts::Client,
@@ -34,7 +39,7 @@ struct Inner {
 /// Without credentials.
 impl fmt::Debug for S3Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("S3Connection").field("settings", &self.inner.settings).finish()
+        f.debug_struct("S3Connection").field("settings", &self.settings).finish()
     }
 }
 
@@ -70,6 +75,12 @@ impl S3Connection {
             .disable_multi_region_access_points(true);
         let mut kms = aws_sdk_kms::config::Builder::from(&sdk);
         let mut sts = aws_sdk_sts::config::Builder::from(&sdk);
+        if endpoint.is_some() {
+            // Many other servers refuse the checksums that S3 has come to take with every request.
+            s3 = s3
+                .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
+                .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
+        }
         // Where nothing is set, the SDK configuration's own stays.
         if settings.endpoint.is_some() {
             s3.set_endpoint_url(settings.endpoint.clone());
@@ -81,44 +92,66 @@ impl S3Connection {
             sts.set_endpoint_url(settings.sts_endpoint.clone());
         }
         let inner = Inner {
-            other_server: endpoint.is_some(),
-            settings,
+            other_server: endpoint,
+            pace: Pace::new(settings.parallelism),
             s3: aws_sdk_s3::Client::from_conf(s3.build()),
             kms: aws_sdk_kms::Client::from_conf(kms.build()),
             sts: aws_sdk_sts::Client::from_conf(sts.build()),
             owner_passed: AtomicBool::new(false),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { settings: Arc::new(settings), honesty: Arc::default(), inner: Arc::new(inner) })
+    }
+
+    /// The same clients, and the same bound on requests at once, with `prefix` in the place of this one's.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unsuitable`] when no key can begin with the prefix.
+    pub fn at_prefix(&self, prefix: impl Into<String>) -> Result<Self, StoreError> {
+        let settings = S3Settings { prefix: prefix.into(), ..S3Settings::clone(&self.settings) };
+        Ok(Self {
+            settings: Arc::new(settings.checked()?),
+            honesty: Arc::default(),
+            inner: Arc::clone(&self.inner),
+        })
     }
 
     /// What it was made with, the prefix in its one form: empty, or ending in `/`.
     #[must_use]
     pub fn settings(&self) -> &S3Settings {
-        &self.inner.settings
+        &self.settings
     }
 
     /// Where this is, for messages: `s3://bucket/prefix`.
     #[must_use]
     pub fn location(&self) -> String {
-        self.inner.settings.location()
+        self.settings.location()
     }
 
-    /// Whether the server is another than AWS.
+    /// The URL of the server, where it is another than AWS.
     #[must_use]
-    pub fn is_other_server(&self) -> bool {
-        self.inner.other_server
+    pub fn other_server(&self) -> Option<&str> {
+        self.inner.other_server.as_deref()
+    }
+
+    pub(super) fn honesty(&self) -> &OnceCell<()> {
+        &self.honesty
+    }
+
+    pub(super) fn pace(&self) -> &Pace {
+        &self.inner.pace
     }
 
     /// The bucket's name, as requests want it.
     #[must_use]
     pub fn bucket(&self) -> &str {
-        &self.inner.settings.bucket
+        &self.settings.bucket
     }
 
     /// The account that every request has to name as the bucket's owner, where one is pinned.
     #[must_use]
     pub fn expected_bucket_owner(&self) -> Option<String> {
-        self.inner.settings.expected_bucket_owner.clone()
+        self.settings.expected_bucket_owner.clone()
     }
 
     /// The region that requests are sent to.

@@ -24,13 +24,12 @@ pub(super) fn parse(message: &str) -> Option<Denial> {
     }
     let rest = message.trim().strip_prefix("User: ")?;
     let (principal, rest) = rest.split_once(" is not authorized to perform: ")?;
-    let (action, rest) = match rest.split_once(" on ") {
-        Some(parts) => parts,
-        None => (rest, ""),
-    };
+    let (action, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     if !is_action(action) {
         return None;
     }
+    // Not every service names the resource.
+    let rest = rest.strip_prefix("on ").unwrap_or(rest);
     let (resource, rest) = match rest.strip_prefix("resource: ") {
         Some(rest) => resource(rest),
         None => (None, rest),

@@ -7,6 +7,7 @@
 //! bucket is somebody else's.
 
 use std::error::Error as StdError;
+use std::fmt;
 
 use aws_credential_types::provider::error::CredentialsError;
 
@@ -53,11 +54,11 @@ pub(crate) fn named(
         (Some(cause), Some(key)) => {
             unanswered(key, Box::new(refusal(connection, request, cause, failure)))
         }
-        (None, Some(key)) => unanswered(key, failure.source),
+        (None, Some(key)) => unanswered(key, Box::new(Answer::of(failure))),
         (None, None) => StoreError::Service {
             service: connection.location(),
             operation: request.operation.to_owned(),
-            source: failure.source,
+            source: Box::new(Answer::of(failure)),
         },
     }
 }
@@ -73,7 +74,7 @@ pub(crate) fn no_region(settings: &S3Settings) -> StoreError {
         operation: "Connecting".to_owned(),
         cause: RefusalCause::NoRegion,
         remedy: no_region_remedy(&Commands::for_settings(settings)),
-        request_id: None,
+        said: None,
         source: None,
     }))
 }
@@ -253,8 +254,49 @@ fn refusal(
         operation: request.operation.to_owned(),
         remedy: remedy(&cause, &commands),
         cause,
-        request_id: failure.request_id,
-        source: Some(failure.source),
+        said: said(&failure),
+        // Where there was an answer, the client's error says less than its words.
+        source: failure.status.is_none().then_some(failure.source),
+    }
+}
+
+/// The service's code and words, and its name for the request, which its support asks for.
+fn said(failure: &Failure) -> Option<String> {
+    let status = failure.status.map(|status| format!("status {status}"));
+    let code = failure.code.clone().or(status)?;
+    let request = failure.request_id.as_ref().map(|id| format!("request {id}"));
+    let parts = [Some(code), failure.message.clone(), request];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// What the service said, in its own words, where nothing more is known.
+#[derive(Debug)]
+struct Answer {
+    said: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl Answer {
+    fn of(failure: Failure) -> Self {
+        match said(&failure) {
+            Some(said) => Self { said, source: None },
+            None => Self {
+                said: "no answer that could be read".to_owned(),
+                source: Some(failure.source),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said)
+    }
+}
+
+impl StdError for Answer {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as _)
     }
 }
 

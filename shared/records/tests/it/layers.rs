@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use bytes::Bytes;
 use records::testing::{Answer, ObservedStore};
 use records::{
-    ArtifactStore, CountingStore, MemoryArtifacts, MemoryStore, Method, PutMode, RecordStore,
-    RunCache, StoreError, Version,
+    Account, ArtifactStore, CountingStore, MemoryArtifacts, MemoryStore, Method, PutMode,
+    RecordStore, RunCache, StoreError, Version,
 };
 
 use crate::key;
@@ -105,6 +105,36 @@ async fn counts_are_by_method_and_start_anew() {
     assert_eq!(counts.to_string(), "get 1, put_if_absent 1, put_if_version 2");
     assert_eq!(store.reset(), counts);
     assert_eq!(store.counts().to_string(), "none");
+}
+
+#[tokio::test]
+async fn an_account_says_who_asked_for_what_and_how_often() {
+    let store = Arc::new(CountingStore::new(MemoryStore::new()));
+    let (planning, line) = (store.accessor("planning"), line!());
+    let applying = store.accessor("apply\tand %more\n");
+    planning.list("r/").await.unwrap();
+    for _ in 0..3 {
+        planning.get(&key("r/a")).await.unwrap();
+    }
+    applying.get(&key("r/a")).await.unwrap();
+    applying.put_if_absent(&key("r/a"), body("1")).await.unwrap();
+    store.get(&key("r/b")).await.unwrap();
+    let account = store.account();
+    let repeats: Vec<_> = account.repeats().into_iter().collect();
+    assert_eq!(repeats, [((Method::Get, "r/a".into()), 4)]);
+    let of = |accessor: &str| account.by_accessor().get(&(accessor.into(), Method::Get)).copied();
+    assert_eq!((of("planning"), of("apply\tand %more\n"), of("")), (Some(3), Some(1), Some(1)));
+    let site = format!("{}:{line}", file!());
+    assert_eq!(&*account.calls[0].site, site);
+    assert_eq!(account.by_site()[&(site.into(), Method::Get)], 3);
+
+    let log = account.to_string();
+    assert_eq!(log.lines().count(), 7);
+    assert!(log.starts_with("list\tr/\tplanning\t"), "{log}");
+    assert_eq!(log.parse::<Account>().unwrap(), account);
+    for wrong in ["\n", "get\tr/a\n", "got\tr/a\t\t\n", "get\t%zz\t\t\n", "get\ta\t\t\t\n"] {
+        assert_eq!(format!("{log}{wrong}").parse::<Account>().unwrap_err().line, 8, "{wrong:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
 //! The stores through their public interfaces.
 #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod conformance;
+mod contract;
 mod directory;
 mod keys;
 #[cfg(feature = "kubernetes")]

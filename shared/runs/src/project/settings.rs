@@ -87,6 +87,9 @@ pub struct KubernetesTable {
     pub kubeconfig: Option<PathBuf>,
     /// The context in it.
     pub context: Option<String>,
+    /// Which managed cluster this is, so that its provider can be asked how it keeps Secrets: `eks:REGION/CLUSTER`,
+    /// `gke:PROJECT/LOCATION/CLUSTER` or `aks:SUBSCRIPTION/RESOURCE_GROUP/CLUSTER`.
+    pub managed_cluster: Option<String>,
     /// Findings of the contract that are accepted, by the setting's name.
     #[serde(default)]
     pub allow_insecure: Vec<String>,

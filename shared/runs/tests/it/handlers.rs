@@ -7,7 +7,7 @@ use engine::existing_state::NewEstate;
 use engine::identifiers::{Principal, RunId};
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::saved_plan::HmacKey;
+use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
 use engine::transaction::Terms;
 use engine::verdict::{Stage, Verdict};
 use engine::{Environment, PlanOptions, Stop, Variables};
@@ -91,6 +91,7 @@ fn scene(configuration: &str) -> Scene {
     };
     let workplace = Workplace {
         estate,
+        contract: None,
         environment,
         stop: Stop::new(),
         terms: Terms::default(),
@@ -108,7 +109,7 @@ impl Scene {
             variables: Variables::new(),
             options: PlanOptions::default(),
             new_estate: NewEstate::NotDeclared,
-            expiry: engine::saved_plan::DEFAULT_EXPIRY,
+            expiry: DEFAULT_EXPIRY,
         };
         runs::plan::plan(&self.workplace, request).await.unwrap()
     }
@@ -214,7 +215,7 @@ async fn state_elsewhere_is_refused_before_anything_is_written() {
         variables: Variables::new(),
         options: PlanOptions::default(),
         new_estate: NewEstate::NotDeclared,
-        expiry: engine::saved_plan::DEFAULT_EXPIRY,
+        expiry: DEFAULT_EXPIRY,
     };
     let refused = runs::plan::plan(&scene.workplace, request).await;
     assert!(matches!(refused, Err(RunError::ExistingState(_))));

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod concurrent;
+mod drift;
 mod estate;
 mod interrupted;
 mod killed;

@@ -3,6 +3,7 @@
 //! Fields that this version does not know are kept when a body is written again; a format that it does
 //! not know is refused. Errors name the key and never quote the body, which may hold secrets.
 
+mod decision;
 mod estate;
 mod instance;
 mod journal;
@@ -11,6 +12,7 @@ mod output;
 mod path;
 mod transaction;
 
+pub use decision::{Decided, DecisionBody};
 pub use estate::{EstateBody, Seal};
 pub use instance::{
     Claim, ClaimState, ClaimedAction, ClaimedObject, Doubt, InstanceBody, MovedFrom, RecordKind,

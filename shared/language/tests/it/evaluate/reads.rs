@@ -95,7 +95,10 @@ fn a_constructed_object_has_a_log_for_each_attribute() {
 fn a_value_that_is_passed_on_is_the_one_that_was_read() {
     assert_parts("aws_instance.web[0]", &[("", &["aws_instance.web[0]*"])]);
     assert_parts("\"${local.object.a}\"", &[("", &["local.object.a*"])]);
-    assert_parts("aws_instance.web[count.index].tags", &[("", &["aws_instance.web[1].tags*", "count.index"])]);
+    assert_parts(
+        "aws_instance.web[count.index].tags",
+        &[("", &["aws_instance.web[1].tags*", "count.index"])],
+    );
     assert_parts("var.flag ? var.s : var.none", &[("", &["var.s", "var.flag"])]);
     assert_parts("[var.s]", &[("", &["var.s"])]);
 }

@@ -71,8 +71,43 @@ impl BucketPolicy {
         })
     }
 
-    /// The command that adds a statement. The service only knows to replace a policy, so it holds the others.
-    fn with_statement(&self, statement: Value, commands: &Commands) -> String {
+    /// The statements that are missing here. Both remedies add all of them: the service only knows to replace a
+    /// policy, so that of two commands that are pasted the second would undo the first.
+    fn missing(&self, commands: &Commands, prefixes: &Prefixes) -> Vec<Value> {
+        let arn = commands.bucket_arn();
+        let mut missing = Vec::new();
+        if !self.refuses_plain_http(commands, prefixes) {
+            missing.push(json!({
+                "Sid": "PlumbTlsOnly",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:*",
+                "Resource": [arn, format!("{arn}/*")],
+                "Condition": { "Bool": { "aws:SecureTransport": "false" } },
+            }));
+        }
+        // Snapshots are written without a condition, so a statement for the whole bucket would stop them.
+        if !prefixes.artifacts_among_records()
+            && !self.refuses_unconditional_writes(commands, prefixes)
+        {
+            let resources: Vec<String> =
+                prefixes.records().iter().map(|prefix| format!("{arn}/{prefix}*")).collect();
+            missing.push(json!({
+                "Sid": "PlumbConditionalWrites",
+                "Effect": "Deny",
+                "Principal": "*",
+                "Action": "s3:PutObject",
+                "Resource": resources,
+                "Condition": {
+                    "Null": { "s3:if-match": "true", "s3:if-none-match": "true" },
+                },
+            }));
+        }
+        missing
+    }
+
+    /// The command that adds what is missing and keeps what is there.
+    fn completed(&self, commands: &Commands, prefixes: &Prefixes) -> String {
         let mut document = match self.document.as_object() {
             Some(document) => document.clone(),
             None => {
@@ -81,13 +116,13 @@ impl BucketPolicy {
                 document
             }
         };
-        let mut statements: Vec<Value> = self
-            .statements()
-            .iter()
-            .filter(|present| present["Sid"].is_null() || present["Sid"] != statement["Sid"])
-            .cloned()
-            .collect();
-        statements.push(statement);
+        let missing = self.missing(commands, prefixes);
+        let is_replaced = |present: &Value| {
+            !present["Sid"].is_null() && missing.iter().any(|new| new["Sid"] == present["Sid"])
+        };
+        let mut statements: Vec<Value> =
+            self.statements().iter().filter(|present| !is_replaced(present)).cloned().collect();
+        statements.extend(missing);
         document.insert("Statement".to_owned(), Value::from(statements));
         let document = Value::from(document).to_string();
         commands.s3api("put-bucket-policy", &format!("--policy {}", quote(&document)))
@@ -104,21 +139,13 @@ pub fn judge_tls_only(policy: &BucketPolicy, prefixes: &Prefixes, commands: &Com
             format!("The policy of the bucket {bucket} refuses requests without TLS."),
         );
     }
-    let arn = commands.bucket_arn();
-    let statement = json!({
-        "Sid": "PlumbTlsOnly",
-        "Effect": "Deny",
-        "Principal": "*",
-        "Action": "s3:*",
-        "Resource": [arn, format!("{arn}/*")],
-        "Condition": { "Bool": { "aws:SecureTransport": "false" } },
-    });
     Finding::warned(
         Setting::TlsOnly,
         format!("The policy of the bucket {bucket} does not refuse requests without TLS."),
         Remedy::command(
-            "Add a statement that refuses them; this command keeps the others.",
-            policy.with_statement(statement, commands),
+            "Add a statement that refuses them; this command adds every statement that is missing, and keeps the \
+             others.",
+            policy.completed(commands, prefixes),
         ),
     )
 }
@@ -145,28 +172,15 @@ pub fn judge_conditional_writes(
             ),
         );
     }
-    let arn = commands.bucket_arn();
-    let resources: Vec<String> =
-        prefixes.records().iter().map(|prefix| format!("{arn}/{prefix}*")).collect();
-    let statement = json!({
-        "Sid": "PlumbConditionalWrites",
-        "Effect": "Deny",
-        "Principal": "*",
-        "Action": "s3:PutObject",
-        "Resource": resources,
-        "Condition": {
-            "Null": { "s3:if-match": "true", "s3:if-none-match": "true" },
-        },
-    });
     let remedy = match prefixes.artifacts_among_records() {
-        // Snapshots are written without a condition, so a statement for the whole bucket would stop them.
         true => Remedy::advice(
             "Keep records under a prefix of their own, so that a statement can refuse unconditional \
              writes there and not to artifacts.",
         ),
         false => Remedy::command(
-            "Add a statement that refuses them; this command keeps the others.",
-            policy.with_statement(statement, commands),
+            "Add a statement that refuses them; this command adds every statement that is missing, and keeps the \
+             others.",
+            policy.completed(commands, prefixes),
         ),
     };
     Finding::warned(

@@ -9,7 +9,7 @@ use super::strict::{Fault, StrictServer};
 use super::{key, put, store};
 
 /// Bytes that do not compress, the same for the same seed.
-fn noise(size: usize, seed: u64) -> Bytes {
+pub(crate) fn noise(size: usize, seed: u64) -> Bytes {
     let mut state = seed | 1;
     let words = std::iter::repeat_with(|| {
         state =
@@ -109,6 +109,19 @@ async fn doubt_that_reading_cannot_settle_stays_doubt() {
     server.world.fail([Fault::CutBefore, Fault::OvertakenBy(json!({ "body": "dGhlaXJz" }))]);
     let lost = store.put_if_version(&key("prod/a"), Bytes::from_static(b"mine"), &seen).await;
     assert!(matches!(lost, Err(StoreError::Unanswered { .. })), "{lost:?}");
+
+    // The second attempt is refused; the first may have been carried out.
+    server.world.fail([Fault::CutBefore]);
+    let key = key("prod/b");
+    let cut = store.put_if_absent(&key, Bytes::from_static(b"mine"));
+    let denied = async {
+        while server.world.faults_left() > 0 {
+            tokio::task::yield_now().await;
+        }
+        server.world.deny("create", "secrets");
+    };
+    let (cut, ()) = tokio::join!(cut, denied);
+    assert!(matches!(cut, Err(StoreError::Unanswered { .. })), "{cut:?}");
 }
 
 #[tokio::test]
@@ -201,6 +214,12 @@ async fn a_result_that_grew_too_large_is_kept_in_parts_that_nobody_sees() {
     let lost = store.put_in_parts(&record, noise(2 * MAX_STORED_SIZE, 2), &claimed).await;
     assert!(lost.unwrap_err().is_conflict());
     assert_eq!(server.world.secrets("team").len(), 3);
+
+    // A writer that sends the same body again does not take away what it had written.
+    let again = store.put_in_parts(&record, large.clone(), &claimed).await;
+    assert!(again.unwrap_err().is_conflict());
+    let version = store.put_in_parts(&record, large.clone(), &version).await.unwrap();
+    assert!(store.get(&record).await.unwrap().unwrap().body == large);
 
     let other = noise(4 * MAX_STORED_SIZE, 3);
     let version = store.put_in_parts(&record, other.clone(), &version).await.unwrap();

@@ -2,7 +2,10 @@
 //! where one is named.
 
 mod conditional_writes;
+mod contract;
+mod examples;
 mod listings;
+mod managed_clusters;
 mod real_cluster;
 mod refusals;
 mod strict;

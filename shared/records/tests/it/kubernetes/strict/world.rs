@@ -86,6 +86,7 @@ pub(super) struct State {
     pub(super) secrets: BTreeMap<(String, String), Value>,
     pub(super) listings: BTreeMap<String, (String, Vec<Value>)>,
     pub(super) denied: BTreeSet<(String, String)>,
+    groups: BTreeSet<String>,
     pub(super) admission: Option<String>,
     /// Objects of other kinds, by path.
     objects: BTreeMap<String, Value>,
@@ -111,6 +112,11 @@ impl World {
     /// Takes a permission away: RBAC's own verbs and resources.
     pub(crate) fn deny(&self, verb: &str, resource: &str) {
         self.state().denied.insert((verb.to_owned(), resource.to_owned()));
+    }
+
+    /// Lets everybody of a group read Secrets.
+    pub(crate) fn allow_group(&self, group: &str) {
+        self.state().groups.insert(group.to_owned());
     }
 
     /// Lets admission refuse every write of a Secret.
@@ -230,6 +236,21 @@ impl State {
             ["apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"] => {
                 self.review(&asked.body)
             }
+            [
+                "apis",
+                "authorization.k8s.io",
+                "v1",
+                "namespaces",
+                _,
+                "localsubjectaccessreviews",
+            ] => {
+                let groups = asked.body["spec"]["groups"].as_array();
+                let allowed = groups.into_iter().flatten().filter_map(Value::as_str);
+                let allowed = allowed.into_iter().any(|group| self.groups.contains(group));
+                let mut answer = asked.body.clone();
+                answer["status"] = json!({ "allowed": allowed });
+                (201, answer)
+            }
             _ => self.other(asked, &words),
         }
     }
@@ -241,7 +262,8 @@ impl State {
         match self.namespaces.get(name) {
             Some(Some(phase)) => {
                 let status = json!({ "phase": format!("{phase:?}") });
-                let metadata = json!({ "name": name });
+                let labels = json!({ "kubernetes.io/metadata.name": name });
+                let metadata = json!({ "name": name, "labels": labels });
                 (
                     200,
                     json!({ "kind": "Namespace", "apiVersion": "v1", "metadata": metadata, "status": status }),

@@ -1,0 +1,67 @@
+//! `plumb runs list` and `plumb runs show`
+
+use super::adopt::estate;
+use crate::environment::ProcessEnvironment;
+use crate::failure::Failure;
+use crate::flags::{Flags, UsageError};
+use crate::invocation::Invocation;
+use crate::session::Session;
+use views::run_history;
+
+pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    match super::begin(invocation, environment, &super::SPEECH) {
+        Ok((session, flags)) => {
+            let result = all(&session, &flags).await;
+            session.conclude(result, "runs list")
+        }
+        Err(code) => code,
+    }
+}
+
+async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(0, "The command takes no arguments. To see one run: plumb runs show RUN.")?;
+    let runs = runs::history::list(&estate(session).await?).await?;
+    session.reporter.write(|out| match flags.switch("json", false) {
+        true => writeln!(out, "{}", run_history::list_json(&runs)),
+        false => run_history::write_list(&runs, out),
+    });
+    Ok(0)
+}
+
+pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    match super::begin(invocation, environment, &super::SPEECH) {
+        Ok((session, flags)) => {
+            let result = one(&session, &flags).await;
+            session.conclude(result, "runs show")
+        }
+        Err(code) => code,
+    }
+}
+
+async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    let [name] = flags.positional.as_slice() else {
+        let detail =
+            "It is a run as \"plumb runs list\" prints it, or a plan; its beginning will do.";
+        return Err(UsageError::other("Exactly one argument expected", detail).into());
+    };
+    let found = runs::history::find(&estate(session).await?, name).await?;
+    let run = match found.as_slice() {
+        [run] => run,
+        [] => {
+            let detail = format!(
+                "No run and no plan of this estate begins with {name:?}. To see all: plumb runs list."
+            );
+            return Err(Failure::error("No such run", detail));
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|run| run.run.as_str()).collect();
+            let detail = format!("{name:?} is the beginning of several: {}.", names.join(", "));
+            return Err(Failure::error("Several runs have that name", detail));
+        }
+    };
+    session.reporter.write(|out| match flags.switch("json", false) {
+        true => writeln!(out, "{}", run_history::run_json(run)),
+        false => run_history::write_run(run, out),
+    });
+    Ok(0)
+}

@@ -1,0 +1,34 @@
+//! What the process's surroundings give to stores: credentials for AWS, and the way to a cluster.
+
+use crate::environment::ProcessEnvironment;
+use async_trait::async_trait;
+use aws_config::{BehaviorVersion, SdkConfig};
+use records::kubernetes::ClusterAccess;
+use runs::stores::StoreSurroundings;
+use std::path::PathBuf;
+
+/// The environment that AWS's and Kubernetes's own tools read.
+pub(crate) struct ProcessSurroundings<'a>(pub(crate) &'a ProcessEnvironment);
+
+#[async_trait]
+impl StoreSurroundings for ProcessSurroundings<'_> {
+    async fn aws(&self, profile: Option<&str>) -> SdkConfig {
+        let mut loader = aws_config::defaults(BehaviorVersion::latest());
+        if let Some(profile) = profile {
+            loader = loader.profile_name(profile);
+        }
+        loader.load().await
+    }
+
+    /// As kubectl looks for it; without any file, this is taken for a Pod.
+    fn cluster(&self, context: Option<&str>) -> ClusterAccess {
+        let named =
+            self.0.get("KUBECONFIG").and_then(|paths| paths.split(':').find(|p| !p.is_empty()));
+        let usual =
+            || self.0.home().map(|home| home.join(".kube/config")).filter(|path| path.exists());
+        match named.map(PathBuf::from).or_else(usual) {
+            Some(path) => ClusterAccess::Kubeconfig { path, context: context.map(str::to_owned) },
+            None => ClusterAccess::InCluster { server: None },
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Reading one object that exists, to record it where an instance's create was in doubt.
+
+use super::{Context, Variables};
+use crate::object::StoredObject;
+use crate::object_codec::{encode, resource_schema};
+use crate::plan::Plan;
+use crate::planning::{PlanOptions, Target};
+use crate::state::State;
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::module::Configuration;
+use std::sync::Arc;
+use values::address::ResourceInstance;
+
+impl Context {
+    /// Has the provider of an instance find an object by its identifier, and reads it. Nothing is written. `None`
+    /// after an error.
+    pub async fn import(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        previous: Arc<State>,
+        address: &ResourceInstance,
+        id: &str,
+    ) -> (Option<StoredObject>, Diagnostics) {
+        let options = PlanOptions {
+            imports: [(address.clone(), Arc::from(id))].into(),
+            targets: vec![Target::Instance(address.clone())],
+            ..PlanOptions::default()
+        };
+        let (plan, mut diagnostics) = self.plan(configuration, variables, previous, options).await;
+        if diagnostics.has_errors() {
+            return (None, diagnostics);
+        }
+        match self.stored(&plan, address).await {
+            Ok(object) => (Some(object), diagnostics),
+            Err(error) => {
+                diagnostics.push(error.for_address(address.to_string()));
+                (None, diagnostics)
+            }
+        }
+    }
+
+    async fn stored(
+        &self,
+        plan: &Plan,
+        address: &ResourceInstance,
+    ) -> Result<StoredObject, Diagnostic> {
+        let failed = |why: String| Diagnostic::error("The object cannot be recorded", why);
+        let read = plan.refreshed.get(address).filter(|_| plan.imports.contains_key(address));
+        let Some((read, current)) = read.and_then(|read| Some((read, read.current.as_ref()?)))
+        else {
+            return Err(Diagnostic::error(
+                "Configuration for import target does not exist",
+                format!(
+                    "The configuration declares no {address}. Write it, then adopt the object."
+                ),
+            ));
+        };
+        let provider = self.environment.providers.start(&read.provider.provider).await;
+        let provider = provider.map_err(|error| failed(format!("{error}.")))?;
+        let answer = provider.schema().await;
+        provider.close().await;
+        let answer = answer.map_err(|error| failed(format!("{error}.")))?.into_result();
+        let (schemas, _) = answer.map_err(|found| {
+            failed(found.first().map(|d| d.summary.clone()).unwrap_or_default())
+        })?;
+        let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)
+            .ok_or_else(|| failed("Its provider has no such resource type.".into()))?;
+        let mut object =
+            encode(&read.provider, schema, current).map_err(|error| failed(format!("{error}.")))?;
+        let change = plan.changes.resources.iter().find(|change| change.address == *address);
+        if let Some(change) = change {
+            object.dependencies = change.dependencies.clone();
+            object.create_before_destroy = change.create_before_destroy;
+        }
+        Ok(object)
+    }
+}

@@ -1,0 +1,8 @@
+//! The contract of a bucket, and the causes of what a service refuses, from the bytes that AWS documents.
+
+mod canned;
+mod causes;
+mod key_of_bucket;
+mod lifecycle_rules;
+mod policies;
+mod readings;
