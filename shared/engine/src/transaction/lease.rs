@@ -345,6 +345,15 @@ fn next_attempt(
     })
 }
 
+/// How long to wait after each time that a transaction's hold was found taken.
+const PROBE_PAUSES: [Duration; 5] = [
+    Duration::from_millis(5),
+    Duration::from_millis(10),
+    Duration::from_millis(20),
+    Duration::from_millis(40),
+    Duration::ZERO,
+];
+
 /// Whether nobody works on a transaction any more. One that was left to its next invocation has as long to
 /// begin that as a lease has to end.
 pub(crate) async fn is_dead(
@@ -354,11 +363,15 @@ pub(crate) async fn is_dead(
 ) -> Result<bool, StoreError> {
     let key = estate.keys.transaction(&body.plan)?;
     let over = body.lease_until + terms.margin + terms.skew < estate.clock.seconds();
-    Ok(match estate.store.try_hold(&key).await? {
-        Hold::Taken => false,
-        Hold::Held(_) => over || !body.released,
-        Hold::NotOffered => over,
-    })
+    for pause in PROBE_PAUSES {
+        match estate.store.try_hold(&key).await? {
+            Hold::Held(_) => return Ok(over || !body.released),
+            Hold::NotOffered => return Ok(over),
+            // By who works on it, or by another who only asks as we do, and lets go at once.
+            Hold::Taken => estate.clock.sleep(pause).await,
+        }
+    }
+    Ok(false)
 }
 
 fn clocks(estate: &Estate) -> (i64, Duration) {
