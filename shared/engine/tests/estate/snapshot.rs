@@ -1,6 +1,6 @@
 //! The snapshot: what reading an estate costs where the store reads bodies one by one.
 
-use crate::support::{DAY, address, clock, estate_with, executing, instance};
+use crate::support::{address, clock, estate_with, executing, instance};
 use async_trait::async_trait;
 use bytes::Bytes;
 use engine::estate::Estate;
@@ -87,8 +87,8 @@ async fn apply(estate: &Estate, plan: &str, instances: impl IntoIterator<Item = 
         run.recorder().write(&address, &instance, Step::Done).await.unwrap();
     }
     let outputs = BTreeMap::from([("o".into(), Value::string("kept"))]);
-    run.recorder().write_outputs(&outputs).await.unwrap();
-    run.commit(DAY).await.unwrap();
+    run.recorder().write_outputs(&BTreeMap::new(), &outputs).await.unwrap();
+    run.commit().await.unwrap();
 }
 
 /// What a plan asks: all records, and the estate again at its end.
