@@ -14,6 +14,8 @@
 //! | store | records | artifacts |
 //! |---|---|---|
 //! | a directory, the default | [`DirectoryStore`] | [`DirectoryArtifacts`] |
+//! | a bucket (feature `s3`) | `s3::S3Store` | `s3::S3Artifacts` |
+//! | Secrets of a namespace (feature `kubernetes`) | `kubernetes::KubernetesStore` | none |
 //! | memory, for tests and simulations | [`MemoryStore`] | [`MemoryArtifacts`] |
 //!
 //! Every store passes the suite in [`conformance`]; what it checks is what the engine relies on.
