@@ -233,9 +233,7 @@ pub fn large_cases() -> Vec<Case> {
             "skew-of-three" => {
                 ("skew-of-three-large", Faults { crashes: 1, thaws: 1, ..NONE }, &[1, 1, 1])
             }
-            "revived" => {
-                ("revived-large", Faults { crashes: 1, refusals: 1, ..NONE }, &[2, 1])
-            }
+            "revived" => ("revived-large", Faults { crashes: 1, refusals: 1, ..NONE }, &[2, 1]),
             _ => return None,
         };
         let plans = case
