@@ -84,6 +84,9 @@ pub struct Estate {
     pub(crate) name: EstateName,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    /// Held while looking whether a transaction lives, which takes its hold for a moment: of two who look at once
+    /// in this process one would take the other for who works on it.
+    pub(crate) looking: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Estate {
@@ -99,7 +102,8 @@ impl Estate {
         random: Arc<dyn Random>,
     ) -> Result<Estate, StoreError> {
         let keys = EstateKeys::new(prefix, &name)?;
-        Ok(Estate { store, artifacts: None, keys, name, clock, random })
+        let looking = Arc::default();
+        Ok(Estate { store, artifacts: None, keys, name, clock, random, looking })
     }
     /// The estate with a place for its snapshot, which spares a request per record where the store reads
     /// bodies one by one. Its key begins as those of the records do.

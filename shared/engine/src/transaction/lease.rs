@@ -363,11 +363,12 @@ pub(crate) async fn is_dead(
 ) -> Result<bool, StoreError> {
     let key = estate.keys.transaction(&body.plan)?;
     let over = body.lease_until + terms.margin + terms.skew < estate.clock.seconds();
+    let _looking = estate.looking.lock().await;
     for pause in PROBE_PAUSES {
         match estate.store.try_hold(&key).await? {
             Hold::Held(_) => return Ok(over || !body.released),
             Hold::NotOffered => return Ok(over),
-            // By who works on it, or by another who only asks as we do, and lets go at once.
+            // By who works on it, or by another process that only looks as we do, and lets go at once.
             Hold::Taken => estate.clock.sleep(pause).await,
         }
     }

@@ -83,7 +83,9 @@ fn assert_nothing_is_lost(estate: &Estate, last: &Ran, count: usize, seed: u64) 
     assert!(there.is_superset(&recorded), "seed {seed}: {}", last.said());
     let accounted: BTreeSet<String> = recorded.union(&doubt).cloned().collect();
     assert_eq!(accounted, names(count), "seed {seed}: {}", last.said());
-    let expected = if doubt.is_empty() { 0 } else { 1 };
+    // One that was killed once all was said and done leaves nothing to go on with.
+    let over = last.flat().contains("was used already") && doubt.is_empty();
+    let expected = if doubt.is_empty() && !over { 0 } else { 1 };
     assert_eq!(last.status.code(), Some(expected), "seed {seed}: {}", last.said());
 }
 
