@@ -18,14 +18,11 @@ output "first" {
 
 /// The folder of the estate's records.
 fn records(scene: &Scene) -> PathBuf {
-    let store = scene.path().join(".plumb");
-    let estates = std::fs::read_dir(&store).unwrap().filter_map(Result::ok);
-    let mut estates = estates.map(|entry| entry.path()).filter(|path| path.join("estate").exists());
-    estates.next().unwrap()
+    scene.path().join(".plumb/records/default")
 }
 
 fn record(scene: &Scene, address: &str) -> (PathBuf, Value) {
-    let path = records(scene).join("r/i").join(address.replace('_', "_5f"));
+    let path = records(scene).join("r/i").join(address.replace('_', "_5f") + ".record");
     let body = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     (path, body)
 }
@@ -38,7 +35,7 @@ fn leave_stray(scene: &Scene, address: &str, run: &str, output: &str) {
     body["written_by"] = json!({ "transaction": "p", "run": run, "principal": "somebody" });
     let folder = records(scene).join("r/s").join(address.replace('_', "_5f"));
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join(run), body.to_string()).unwrap();
+    std::fs::write(folder.join(format!("{run}.record")), body.to_string()).unwrap();
 }
 
 /// What a takeover leaves of a create that nobody can identify.
@@ -76,12 +73,12 @@ fn a_stray_becomes_the_record_and_the_journal_says_who_decided() {
     let adopted = scene.succeed(&["adopt", "terraform_data.first"]);
     assert!(adopted.stdout.contains("Adopted terraform_data.first. It replaces what the run"));
     assert_eq!(output(&scene), "stray");
-    assert!(!records(&scene).join("r/s/terraform_5fdata.first/r1").exists());
+    assert!(!records(&scene).join("r/s/terraform_5fdata.first/r1.record").exists());
     let listed = scene.succeed(&["runs", "list", "-json"]);
     assert_eq!(changes(&listed), [r#"{"adopt_stray":"r1"}"#]);
     scene
         .run(&["adopt", "terraform_data.first"])
-        .assert_refused("nothing about terraform_data.first is open");
+        .assert_refused("about terraform_data.first is open");
 }
 
 #[test]
@@ -102,9 +99,7 @@ fn of_several_strays_one_has_to_be_named() {
     leave_stray(&scene, "terraform_data.first", "r1", "stray");
     leave_stray(&scene, "terraform_data.first", "r2", "other");
     scene.run(&["adopt", "terraform_data.first"]).assert_refused("of these runs: r1, r2");
-    scene
-        .run(&["adopt", "terraform_data.first", "-run=r3"])
-        .assert_refused("no result of the run r3");
+    scene.run(&["adopt", "terraform_data.first", "-run=r3"]).assert_refused("result of the run r3");
     scene.succeed(&["adopt", "terraform_data.first", "-run=r2"]);
     assert_eq!(output(&scene), "other");
     scene.succeed(&["dismiss", "terraform_data.first"]);

@@ -26,7 +26,7 @@ fn an_estate_moves_and_nothing_is_planned_in_the_old_place() {
     scene.succeed(&["plan", "-destroy", "-out=plan.bin"]);
     scene.write("plumb.toml", TEAM.as_bytes());
     let moved = scene.succeed(&["migrate-store", "-from=.plumb"]);
-    assert!(moved.stdout.contains("verified 2 records"), "{}", moved.stdout);
+    assert!(moved.stdout.contains("verified 4 records"), "{}", moved.stdout);
 
     let planned = scene.run(&["plan", "-detailed-exitcode"]);
     assert_eq!(planned.code, 0, "{}\n{}", planned.stdout, planned.stderr);

@@ -95,6 +95,9 @@ impl Turn<'_> {
             state.epoch += 1;
             state.good_answers = 0;
             state.allowed = (state.allowed / 2).max(1);
+            // What nobody uses goes at once; the rest as requests end.
+            let surplus = state.issued.saturating_sub(state.allowed);
+            state.issued -= self.pace.permits.forget_permits(surplus);
         }
     }
 }
