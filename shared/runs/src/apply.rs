@@ -1,5 +1,6 @@
 //! Applying: a saved plan in, changes out.
 
+use crate::contract;
 use crate::error::RunError;
 use crate::source;
 use crate::validate::read_world;
@@ -101,6 +102,7 @@ pub async fn apply(
     if diagnostics.has_errors() {
         return Ok(ApplyOutcome { diagnostics, ..rejected(saved, verdicts) });
     }
+    diagnostics.extend(contract::assert(workplace.contract.as_ref()).await?);
     let request = TransactionRequest {
         plan: saved.id.clone(),
         plan_digest: digest,
