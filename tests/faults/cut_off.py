@@ -160,7 +160,8 @@ class Estate:
             f'[store.s3]\nbucket = "cut-off"\nprefix = "{prefix}"\nregion = "us-east-1"\n'
             f'endpoint = "{endpoint}"\npath_style = true\n'
             # What SeaweedFS has not, by name.
-            'allow_insecure = ["versioning", "lifecycle", "public_access_block"]\n')
+            'allow_insecure = ["versioning", "lifecycle", "public_access_block"]\n'
+            '[estates.cut-off]\ndirectory = "."\n')
 
     def configure(self, round):
         (self.folder / "main.tf").write_text(CONFIGURATION % {"round": round, "count": INSTANCES - 1})
