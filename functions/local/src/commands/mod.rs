@@ -8,6 +8,7 @@ mod dismiss;
 mod get;
 mod help;
 mod init;
+mod migrate;
 mod migrate_store;
 mod operation;
 mod output;
@@ -71,6 +72,8 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,
+            ["state", "pull"] => state::pull(invocation, environment).await,
+            ["migrate"] => migrate::run(invocation, environment).await,
             ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),
             ["version"] => version::run(invocation, environment),

@@ -8,6 +8,7 @@ mod bad_files;
 mod exit_codes;
 mod initialization;
 mod lifecycle;
+mod migrate;
 mod migrate_store;
 mod outputs;
 mod project;

@@ -11,6 +11,7 @@ mod reading;
 mod recorder;
 mod snapshot;
 mod sweep;
+mod taking_over;
 
 pub use adoption::{Adopted, AdoptionError};
 pub use copying::CopyError;
@@ -18,6 +19,7 @@ pub use header::{EstateHeader, FirstContactError};
 pub use history::RunHistory;
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
+pub use taking_over::TakeOverError;
 
 pub(crate) use compare_and_swap::{Swapped, swap, swap_result};
 pub(crate) use recorder::RecorderStart;
@@ -72,6 +74,7 @@ fn remedy(seal: &Seal) -> &'static str {
              and `plumb migrate-store -abandon` opens this one again"
         }
         Seal::ArrivingFrom(_) => "Run `plumb migrate-store` again, which goes on where it stopped",
+        Seal::TakingOver(_) => "Run `plumb migrate` again, which begins anew",
     }
 }
 
