@@ -363,3 +363,23 @@ fn state_files_of_terraform_are_read_again() {
     assert_verdict(&refused, "upstream", "reject", "was changed since");
     assert_eq!(refused.code, 1);
 }
+
+#[test]
+fn a_state_file_beside_the_own_estate_is_another_state() {
+    let state =
+        r#"{"version":4,"lineage":"l","outputs":{"id":{"value":"theirs","type":"string"}}}"#;
+    let main = r#"
+data "terraform_remote_state" "other" {
+  backend = "local"
+  config  = { path = "other.tfstate" }
+}
+output "id" { value = data.terraform_remote_state.other.outputs.id }
+"#;
+    let scene = Scene::new(&[("other.tfstate", state), ("main.tf", main)]);
+    for _ in 0..2 {
+        scene.succeed(&["apply", "-auto-approve"]);
+        assert_eq!(scene.succeed(&["output", "-raw", "id"]).stdout, "theirs");
+    }
+    std::fs::remove_file(scene.path().join("other.tfstate")).unwrap();
+    assert_eq!(scene.run(&["plan"]).code, 1, "no records stand in for another state");
+}
