@@ -132,7 +132,7 @@ class Place:
         return child.returncode, output
 
 
-REASONS = {0: "applied", 3: "stale", 4: "drifted", 6: "busy", 7: "in doubt", -9: "killed"}
+REASONS = {0: "applied", 3: "stale", 4: "drifted", 5: "used already", 6: "busy", 7: "in doubt", -9: "killed"}
 
 
 def reason(status, output):

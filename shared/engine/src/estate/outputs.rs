@@ -14,6 +14,14 @@ const ATTEMPTS: u32 = 8;
 pub(crate) type Outputs = BTreeMap<Arc<str>, OutputState>;
 
 impl Estate {
+    /// The root outputs: one LIST, and one request for each.
+    ///
+    /// # Errors
+    /// Where the store fails or one cannot be read.
+    pub async fn outputs(&self) -> Result<BTreeMap<Arc<str>, OutputState>, EstateError> {
+        self.read_outputs(&Outputs::new()).await
+    }
+
     /// The outputs as they are now: one LIST, and those that are not known yet.
     pub(crate) async fn read_outputs(&self, known: &Outputs) -> Result<Outputs, EstateError> {
         let keys = known.keys().map(|name| Ok((self.keys.output(name)?, name)));
