@@ -35,12 +35,19 @@ pub(crate) fn mortal(store: Arc<dyn RecordStore>, _: &ProcessEnvironment) -> Arc
     store
 }
 
-/// The terms; where `PLUMB_TEST_MARGIN` is a number, so many seconds are enough for a request of a process that is gone
-/// to arrive.
+/// The terms; where `PLUMB_TEST_MARGIN`, `PLUMB_TEST_LEASE` and `PLUMB_TEST_SKEW` are numbers, so many seconds in place of
+/// those that are enough for machines far from each other.
 #[cfg(debug_assertions)]
 pub(crate) fn hasty(terms: Terms, environment: &ProcessEnvironment) -> Terms {
-    let margin = environment.get("PLUMB_TEST_MARGIN").and_then(|margin| margin.parse().ok());
-    Terms { margin: margin.unwrap_or(terms.margin), ..terms }
+    let seconds = |name: &str, usual: i64| {
+        environment.get(name).and_then(|seconds| seconds.parse().ok()).unwrap_or(usual)
+    };
+    Terms {
+        margin: seconds("PLUMB_TEST_MARGIN", terms.margin),
+        lease: seconds("PLUMB_TEST_LEASE", terms.lease),
+        skew: seconds("PLUMB_TEST_SKEW", terms.skew),
+        ..terms
+    }
 }
 
 #[cfg(not(debug_assertions))]

@@ -349,6 +349,24 @@ fn outputs_of_another_estate_are_read_again_path_by_path() {
 }
 
 #[test]
+fn estates_of_one_project_read_each_other_wherever_their_records_are() {
+    let project = "[store.dir]\npath = \"records\"\n[estates.network]\ndirectory = \"net\"\n[estates.service]\ndirectory = \"app\"\n";
+    let scene = Scene::new(&[
+        ("plumb.toml", project),
+        ("net/main.tf", &network("subnet-1", "x")),
+        ("app/main.tf", DOWNSTREAM),
+    ]);
+    scene.succeed(&["-chdir=net", "apply", "-auto-approve"]);
+    scene.succeed(&["-chdir=app", "plan", "-out=app.bin"]);
+    scene.write("net/main.tf", network("subnet-2", "x").as_bytes());
+    scene.succeed(&["-chdir=net", "apply", "-auto-approve"]);
+    let refused = scene.run(&["-chdir=app", "apply", "-json", "-verdict-exitcode", "app.bin"]);
+    assert_eq!(refused.code, 3, "{}", refused.stdout);
+    assert!(refused.stdout.contains("subnet-2"), "{}", refused.stdout);
+    scene.succeed(&["-chdir=app", "apply", "-auto-approve"]);
+}
+
+#[test]
 fn state_files_of_terraform_are_read_again() {
     let state = |id: &str| {
         format!(
