@@ -3,7 +3,7 @@
 use crate::WATCHDOG;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::fault_injection::{hasty, mortal};
+use crate::fault_injection::mortal;
 use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
@@ -17,7 +17,6 @@ use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
 use engine::saved_plan::LockedProvider;
-use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use providers::builtin::BuiltinProvider;
@@ -264,13 +263,13 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
-        let plan_expiry = self.project()?.project.plans.expiry.0;
+        let terms = self.project()?.project.terms();
         Ok(Workplace {
             estate,
             contract,
             environment,
             stop: self.stop.clone(),
-            terms: hasty(Terms { plan_expiry, ..Terms::default() }, &self.environment),
+            terms,
             locked: locked.collect(),
         })
     }

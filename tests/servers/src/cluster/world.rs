@@ -5,53 +5,35 @@ use std::sync::{Mutex, MutexGuard};
 
 use serde_json::{Value, json};
 
+use crate::wire::{self, Outcome, parameter};
+
 use super::status::{Answer, forbidden, no_such_path, not_found, unauthorized, unavailable};
 
 /// One request.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) query: String,
-    pub(crate) token: String,
-    pub(crate) body: Value,
+pub struct Asked {
+    /// The method.
+    pub method: String,
+    /// The path, as it came.
+    pub path: String,
+    /// The query, as it came.
+    pub query: String,
+    /// Who asks: the header `authorization`.
+    pub token: String,
+    /// The body; null where it is no JSON.
+    pub body: Value,
 }
 
 impl Asked {
     /// A parameter of the query, decoded.
     pub(super) fn parameter(&self, name: &str) -> Option<String> {
-        let parameters = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        parameters.into_iter().find(|(found, _)| *found == name).map(|(_, value)| {
-            let bytes = value.replace('+', " ");
-            let mut decoded = Vec::new();
-            let mut rest = bytes.as_bytes();
-            while let Some((byte, after)) = rest.split_first() {
-                match (byte, after.get(..2).and_then(|hex| hex::decode(hex).ok())) {
-                    (b'%', Some(escaped)) => {
-                        decoded.extend(escaped);
-                        rest = &after[2..];
-                    }
-                    _ => {
-                        decoded.push(*byte);
-                        rest = after;
-                    }
-                }
-            }
-            String::from_utf8(decoded).unwrap()
-        })
+        parameter(&self.query, name)
     }
-}
-
-/// What becomes of a request.
-pub(super) enum Outcome {
-    Answer(u16, Value),
-    Cut,
-    Silent,
 }
 
 /// What a test wants to happen to the next request that it fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// A write is done, and the connection cut before its answer.
     LoseAnswer,
     /// A write is done, and never answered.
@@ -74,8 +56,10 @@ pub(crate) enum Fault {
 
 /// The phase of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
+    /// In use.
     Active,
+    /// Being deleted.
     Terminating,
 }
 
@@ -96,7 +80,7 @@ pub(super) struct State {
 
 /// All of it, behind one lock: each request is one indivisible step.
 #[derive(Debug, Default)]
-pub(crate) struct World {
+pub struct World {
     state: Mutex<State>,
 }
 
@@ -105,48 +89,50 @@ impl World {
         self.state.lock().unwrap()
     }
 
-    pub(crate) fn put_namespace(&self, name: &str, phase: Phase) {
+    /// Makes a namespace, or changes its phase.
+    pub fn put_namespace(&self, name: &str, phase: Phase) {
         self.state().namespaces.insert(name.to_owned(), Some(phase));
     }
 
     /// Takes a permission away: RBAC's own verbs and resources.
-    pub(crate) fn deny(&self, verb: &str, resource: &str) {
+    pub fn deny(&self, verb: &str, resource: &str) {
         self.state().denied.insert((verb.to_owned(), resource.to_owned()));
     }
 
     /// Lets everybody of a group read Secrets.
-    pub(crate) fn allow_group(&self, group: &str) {
+    pub fn allow_group(&self, group: &str) {
         self.state().groups.insert(group.to_owned());
     }
 
     /// Lets admission refuse every write of a Secret.
-    pub(crate) fn refuse_by_admission(&self, message: &str) {
+    pub fn refuse_by_admission(&self, message: &str) {
         self.state().admission = Some(message.to_owned());
     }
 
     /// Puts an object of another kind, or a list of them, under its path.
-    pub(crate) fn put_object(&self, path: &str, object: Value) {
+    pub fn put_object(&self, path: &str, object: Value) {
         self.state().objects.insert(path.to_owned(), object);
     }
 
-    pub(crate) fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
+    /// What shall befall the next requests that fit, in this order.
+    pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.state().faults.extend(faults);
     }
 
     /// The faults that have not befallen anybody yet.
-    pub(crate) fn faults_left(&self) -> usize {
+    pub fn faults_left(&self) -> usize {
         self.state().faults.len()
     }
 
     /// The Secrets of a namespace, as they are.
-    pub(crate) fn secrets(&self, namespace: &str) -> Vec<Value> {
+    pub fn secrets(&self, namespace: &str) -> Vec<Value> {
         let state = self.state();
         let of_namespace = state.secrets.iter().filter(|((ns, _), _)| ns == namespace);
         of_namespace.map(|(_, secret)| secret.clone()).collect()
     }
 
     /// Changes a Secret as another client would, with a new version.
-    pub(crate) fn edit(&self, namespace: &str, name: &str, change: impl FnOnce(&mut Value)) {
+    pub fn edit(&self, namespace: &str, name: &str, change: impl FnOnce(&mut Value)) {
         let mut state = self.state();
         let key = (namespace.to_owned(), name.to_owned());
         let mut secret = state.secrets.get(&key).unwrap().clone();
@@ -161,7 +147,7 @@ impl World {
     }
 
     /// Puts a Secret there as another client would.
-    pub(crate) fn plant(&self, namespace: &str, name: &str, mut secret: Value) {
+    pub fn plant(&self, namespace: &str, name: &str, mut secret: Value) {
         let mut state = self.state();
         state.revision += 1;
         let revision = state.revision;
@@ -173,22 +159,21 @@ impl World {
     }
 
     /// Every request so far, as `METHOD path`, and forgets them.
-    pub(crate) fn take_log(&self) -> Vec<String> {
+    pub fn take_log(&self) -> Vec<String> {
         let log = std::mem::take(&mut self.state().log);
         log.into_iter().map(|asked| format!("{} {}", asked.method, asked.path)).collect()
     }
 
     /// The queries of every request so far.
-    pub(crate) fn queries(&self) -> Vec<String> {
+    pub fn queries(&self) -> Vec<String> {
         self.state().log.iter().map(|asked| asked.query.clone()).collect()
     }
 
-    pub(super) fn answer(&self, asked: &Asked) -> Outcome {
+    pub(super) fn outcome(&self, asked: &Asked) -> Outcome {
         let mut state = self.state();
         state.log.push(asked.clone());
         if asked.token != "Bearer secret-token" {
-            let (code, value) = unauthorized();
-            return Outcome::Answer(code, value);
+            return told(unauthorized());
         }
         let is_write = asked.path.contains("/secrets") && asked.method != "GET";
         let fault = match state.faults.front() {
@@ -204,22 +189,18 @@ impl World {
         };
         match &fault {
             Some(Fault::RefuseWith(code)) => {
-                let (code, value) = unavailable(*code);
-                return Outcome::Answer(code, value);
+                return told(unavailable(*code));
             }
             Some(Fault::CutBefore) => return Outcome::Cut,
             Some(Fault::OvertakenBy(change)) => state.overtake(asked, change),
             _ => {}
         }
-        let (code, value) = state.respond(asked);
+        let answer = state.respond(asked);
         match fault {
             Some(Fault::LoseAnswer) => Outcome::Cut,
             Some(Fault::WithholdAnswer) => Outcome::Silent,
-            Some(Fault::AnswerWith(code)) => {
-                let (code, value) = unavailable(code);
-                Outcome::Answer(code, value)
-            }
-            _ => Outcome::Answer(code, value),
+            Some(Fault::AnswerWith(code)) => told(unavailable(code)),
+            _ => told(answer),
         }
     }
 }
@@ -321,4 +302,9 @@ impl State {
             secret["metadata"]["resourceVersion"] = json!(self.revision.to_string());
         }
     }
+}
+
+fn told((status, value): Answer) -> Outcome {
+    let headers = vec![("content-type", "application/json".to_owned())];
+    Outcome::Answered(wire::Answer { status, headers, body: value.to_string().into() })
 }
