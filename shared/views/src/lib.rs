@@ -37,6 +37,7 @@ mod shown_state;
 pub mod state_json;
 pub mod state_text;
 pub mod stream;
+pub mod unified_diff;
 mod value_json;
 pub mod verdicts;
 

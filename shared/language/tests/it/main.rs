@@ -1,5 +1,6 @@
 //! Behaviour of the language crate through its public interface.
 
+mod conformance;
 mod evaluate;
 mod modules;
 mod rendering;
