@@ -19,6 +19,7 @@ pub mod configuration_json;
 pub mod contract;
 pub mod diagnostics;
 mod diff;
+pub mod function_signatures;
 mod json;
 mod layout;
 mod module_tree;

@@ -2,6 +2,7 @@
 
 mod conformance;
 mod evaluate;
+mod formatting;
 mod modules;
 mod rendering;
 mod syntax;
