@@ -12,6 +12,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("adopt", "Record a result or an object that the records leave open"),
     ("dismiss", "Drop a result or a doubt that the records leave open"),
     ("contract check", "Check what the store of records has to guarantee"),
+    ("fmt", "Lay out configuration files in the canonical style"),
     ("get", "Note which modules are installed"),
     ("migrate", "Take over the state that Terraform keeps in a file"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
@@ -66,6 +67,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["destroy"] => format!(
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
         ),
+        ["fmt"] => "Usage: plumb [-chdir=DIR] fmt [options] [FILE | DIRECTORY | -]...\n\nLays out configuration (.tf, .tfvars, .tftest.hcl, .tfmock.hcl) in the canonical style: the files of the working\ndirectory, those that are named, or with - standard input. JSON is left as it is.\n\nOptions:\n\n  -check                 Change nothing. Exits with 0 where all is laid out already, and with 3 where not.\n  -diff                  Show what changes.\n  -list=false            Do not list the files that change.\n  -no-color              Write no colours.\n  -recursive             Also lay out what is in directories below.\n  -write=false           Change no file.\n".to_owned(),
         ["validate"] => format!(
             "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"
         ),

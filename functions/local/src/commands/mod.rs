@@ -5,6 +5,7 @@ mod apply;
 mod contract;
 mod deadline;
 mod dismiss;
+mod fmt;
 mod get;
 mod help;
 mod init;
@@ -58,6 +59,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
         match words.as_slice() {
             [] => help::without_command(),
             ["init"] => init::run(invocation, environment).await,
+            ["fmt"] => fmt::run(invocation, environment),
             ["get"] => get::run(invocation, environment),
             ["validate"] => validate::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,

@@ -6,6 +6,7 @@ mod adoption;
 mod approval;
 mod bad_files;
 mod exit_codes;
+mod formatting;
 mod initialization;
 mod lifecycle;
 mod migrate;
