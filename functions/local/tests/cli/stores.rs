@@ -158,6 +158,21 @@ fn an_estate_moves_from_a_directory_to_a_bucket_and_to_a_cluster() {
 }
 
 #[test]
+fn a_store_that_is_named_without_a_migration_is_not_taken_for_an_empty_one() {
+    let server = BucketServer::start();
+    let scene = Scene::new(&[("main.tf", MAIN)]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.write("plumb.toml", bucket(&server, "").as_bytes());
+    for arguments in [&["plan"][..], &["apply", "-auto-approve"]] {
+        scene.run(arguments).assert_refused("plumb migrate-store -from=.plumb");
+    }
+    let warned = scene.succeed(&["init"]);
+    assert!(flat(&(warned.stdout + &warned.stderr)).contains("plumb migrate-store -from=.plumb"));
+    assert!(!server.keys().iter().any(|key| key.ends_with("/estate")), "{:?}", server.keys());
+    scene.succeed(&["plan", "-new-estate"]);
+}
+
+#[test]
 fn a_migration_that_was_killed_goes_on() {
     let server = BucketServer::start();
     let scene = Scene::new(&[("main.tf", MAIN)]);
@@ -167,8 +182,8 @@ fn a_migration_that_was_killed_goes_on() {
         let kill = [("PLUMB_TEST_KILL_AFTER_WRITE", &*last.to_string())];
         let killed = scene.run_with(&["migrate-store", "-from=.plumb"], &kill, "");
         assert_eq!(killed.code, -1, "{last}: {}\n{}", killed.stdout, killed.stderr);
-        // Neither place is in use meanwhile.
-        scene.run(&["plan"]).assert_refused("sealed");
+        // Neither place is in use meanwhile, and nothing looks like an estate that is new.
+        scene.run(&["plan"]).assert_refused("plumb migrate-store");
     }
     scene.succeed(&["migrate-store", "-from=.plumb"]);
     assert_eq!(scene.run(&["plan", "-detailed-exitcode"]).code, 0);
