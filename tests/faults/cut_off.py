@@ -10,9 +10,6 @@ beside each other.
 """
 
 import concurrent.futures
-import datetime
-import hashlib
-import hmac
 import json
 import os
 import pathlib
@@ -26,7 +23,8 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.request
+
+from bucket import create_bucket
 
 ESTATES = 4
 THINGS = 4
@@ -185,26 +183,6 @@ def proxy(upstream, faults):
     server = Server(("127.0.0.1", 0), Connection)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_address[1]}"
-
-
-def create_bucket(endpoint, name):
-    """Signed by hand, so that no library is needed."""
-    host = endpoint.removeprefix("http://")
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    nothing = hashlib.sha256(b"").hexdigest()
-    headers = {"host": host, "x-amz-content-sha256": nothing, "x-amz-date": now}
-    names = ";".join(headers)
-    canonical = "\n".join(["PUT", f"/{name}", "", *[f"{key}:{value}" for key, value in headers.items()], "",
-                           names, nothing])
-    scope = f"{now[:8]}/us-east-1/s3/aws4_request"
-    text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
-    key = b"AWS4" + os.environ["STAND_INS_SECRET_KEY"].encode()
-    for part in scope.split("/"):
-        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-    signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
-    headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={os.environ['STAND_INS_ACCESS_KEY']}/{scope}, "
-                                f"SignedHeaders={names}, Signature={signature}")
-    urllib.request.urlopen(urllib.request.Request(f"{endpoint}/{name}", method="PUT", headers=headers)).close()
 
 
 class Estate:

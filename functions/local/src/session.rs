@@ -16,7 +16,6 @@ use engine::estate::Estate;
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
-use engine::record::key::EstateName;
 use engine::saved_plan::LockedProvider;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -29,8 +28,8 @@ use records::{Opening, StoreError};
 use runs::contract::ContractTerms;
 use runs::kms_key::KmsKey;
 use runs::plan_key::PlanKey;
-use runs::project::StoreTable;
-use runs::remote_state::{EstateFolders, StateFiles};
+use runs::project::{Project, StoreTable};
+use runs::remote_state::{KnownEstates, StateFiles};
 use runs::source::Source;
 use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::{Workplace, key_file};
@@ -43,7 +42,7 @@ pub(crate) const PARALLELISM: usize = 10;
 
 /// One command at work.
 pub(crate) struct Session {
-    pub(crate) environment: ProcessEnvironment,
+    pub(crate) environment: Arc<ProcessEnvironment>,
     pub(crate) directory: WorkingDirectory,
     pub(crate) reporter: Arc<Reporter>,
     pub(crate) stop: Stop,
@@ -74,7 +73,7 @@ impl Session {
         };
         match begin() {
             Ok(directory) => Ok(Session {
-                environment,
+                environment: Arc::new(environment),
                 directory,
                 reporter,
                 stop: Stop::new(),
@@ -121,7 +120,7 @@ impl Session {
         let beside = self.directory.store();
         let places = Places { root: &project.root, beside: &beside };
         let (table, name) = (&project.project, &project.estate.name);
-        let surroundings = ProcessSurroundings(&self.environment);
+        let surroundings = ProcessSurroundings(self.environment.clone());
         match Stores::open(table, name, places, opening, &surroundings).await {
             Ok(stores) => Ok(Some(stores)),
             Err(StoresError::Store(StoreError::RootMissing { .. })) => Ok(None),
@@ -177,7 +176,7 @@ impl Session {
                 StoreTable::S3(table) => table.profile.as_deref(),
                 _ => None,
             };
-            let sdk = ProcessSurroundings(&self.environment).aws(profile).await;
+            let sdk = ProcessSurroundings(self.environment.clone()).aws(profile).await;
             return Ok(PlanKey::Kms(KmsKey::of(&sdk, key)));
         }
         // Where a store is shared, so are its plans.
@@ -201,10 +200,19 @@ impl Session {
         };
         let inherited = self.environment.inherited.clone();
         let host = PluginHost::new(watchdog, inherited, PluginTimeouts::default());
-        let estates = EstateFolders {
-            working_directory: self.directory.path.clone(),
+        let here = &self.directory.path;
+        // Who needs the project says what is wrong with it.
+        let project = self.project().ok();
+        let (project, root) = match project {
+            Some(located) => (located.project, located.root),
+            None => (Project::default(), here.clone()),
+        };
+        let estates = KnownEstates {
+            working_directory: here.clone(),
+            project,
+            root,
             store: STORE.into(),
-            estate: estate_name()?,
+            surroundings: Arc::new(ProcessSurroundings(self.environment.clone())),
             clock: self.clock.clone(),
             random: self.random.clone(),
         };
@@ -282,11 +290,6 @@ impl Session {
         required_providers::check(&source.configuration, &packages)?;
         Ok((source, diagnostics))
     }
-}
-
-fn estate_name() -> Result<EstateName, Failure> {
-    EstateName::new(WORKSPACE)
-        .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()).into())
 }
 
 /// There is only one workspace.

@@ -6,12 +6,13 @@ use aws_config::{BehaviorVersion, SdkConfig};
 use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::stores::StoreSurroundings;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The environment that AWS's and Kubernetes's own tools read.
-pub(crate) struct ProcessSurroundings<'a>(pub(crate) &'a ProcessEnvironment);
+pub(crate) struct ProcessSurroundings(pub(crate) Arc<ProcessEnvironment>);
 
 #[async_trait]
-impl StoreSurroundings for ProcessSurroundings<'_> {
+impl StoreSurroundings for ProcessSurroundings {
     async fn aws(&self, profile: Option<&str>) -> SdkConfig {
         let mut loader = aws_config::defaults(BehaviorVersion::latest());
         if let Some(profile) = profile {

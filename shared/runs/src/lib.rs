@@ -5,6 +5,7 @@
 //! - [`adopt`], [`dismiss`]: what a person decides about results that could not be recorded and creates in doubt.
 //! - [`history`]: who did what, and when.
 //! - [`contract`]: what a store has to guarantee, asserted.
+//! - [`migrate`]: the state of Terraform taken over, and given back.
 //! - [`migrate_store`]: an estate on its way to another store.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
@@ -20,6 +21,7 @@ mod error;
 pub mod history;
 pub mod key_file;
 pub mod kms_key;
+pub mod migrate;
 pub mod migrate_store;
 pub mod plan;
 pub mod plan_key;

@@ -19,6 +19,7 @@ pub mod configuration_json;
 pub mod contract;
 pub mod diagnostics;
 mod diff;
+pub mod function_signatures;
 mod json;
 mod layout;
 mod module_tree;
@@ -37,6 +38,7 @@ mod shown_state;
 pub mod state_json;
 pub mod state_text;
 pub mod stream;
+pub mod unified_diff;
 mod value_json;
 pub mod verdicts;
 

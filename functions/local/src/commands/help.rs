@@ -12,13 +12,16 @@ const COMMANDS: &[(&str, &str)] = &[
     ("adopt", "Record a result or an object that the records leave open"),
     ("dismiss", "Drop a result or a doubt that the records leave open"),
     ("contract check", "Check what the store of records has to guarantee"),
+    ("fmt", "Lay out configuration files in the canonical style"),
     ("get", "Note which modules are installed"),
+    ("migrate", "Take over the state that Terraform keeps in a file"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
     ("runs list", "List who changed this estate, and when"),
     ("runs show", "Show one run: its attempts and what came of each change"),
     ("show", "Show the records or a saved plan"),
     ("state list", "List the recorded resource instances"),
+    ("state pull", "Print the records as a state file of Terraform"),
     ("state show", "Show one recorded resource instance"),
     ("version", "Show the version"),
     ("workspace list", "List workspaces: there is one, \"default\""),
@@ -64,12 +67,14 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["destroy"] => format!(
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
         ),
+        ["fmt"] => "Usage: plumb [-chdir=DIR] fmt [options] [FILE | DIRECTORY | -]...\n\nLays out configuration (.tf, .tfvars, .tftest.hcl, .tfmock.hcl) in the canonical style: the files of the working\ndirectory, those that are named, or with - standard input. JSON is left as it is.\n\nOptions:\n\n  -check                 Change nothing. Exits with 0 where all is laid out already, and with 3 where not.\n  -diff                  Show what changes.\n  -list=false            Do not list the files that change.\n  -no-color              Write no colours.\n  -recursive             Also lay out what is in directories below.\n  -write=false           Change no file.\n".to_owned(),
         ["validate"] => format!(
             "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"
         ),
         ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
         ["contract", "check"] => "Usage: plumb [-chdir=DIR] contract check [-json]\n\nLooks at every setting of the store that plumb.toml names, and says what each protects and how to mend what is\nmissing. Exits with 0 where everything passes, and else with 1, whatever allow_insecure names.\n".to_owned(),
+        ["migrate"] => "Usage: plumb [global options] migrate [-state=FILE]\n\nRecords what a state file of Terraform holds, and verifies it. The file is not changed. May be run again after any\ninterruption. \"plumb state pull\" is the way back.\n\nOptions:\n\n  -state=FILE            The state file, if it is not the one that the configuration names.\n".to_owned(),
         ["migrate-store"] => "Usage: plumb [global options] migrate-store -from=PLACE [options]\n\nCopies an estate's records to the store that plumb.toml names, verifies them, and seals the old place. May be run\nagain after any interruption.\n\nOptions:\n\n  -from=PLACE            A store's directory (.plumb), or the plumb.toml that named the store (OLD.toml).\n  -from-estate=NAME      Its name there, if it is another one.\n  -abandon               Give up a copy that was never finished, and open the old place again.\n".to_owned(),
         ["adopt"] => "Usage: plumb [global options] adopt [options] ADDRESS [ID]\n\nRecords what the records leave open about a resource instance: a result that was kept beside its record, or the object\nwith this ID where a create is in doubt.\n\nOptions:\n\n  -from=FILE             Record the result in this file, which a run left when the store could not be written.\n  -run=RUN               Which run's result, where several are kept.\n  -input=false           Ask nobody for values.\n  -var 'NAME=VALUE'      Set a root variable. May be given often.\n  -var-file=FILE         Set root variables from a file. May be given often.\n".to_owned(),
         ["dismiss"] => "Usage: plumb [global options] dismiss [-run=RUN] ADDRESS\n\nDrops what the records leave open about a resource instance: the doubt about a create, and results that were kept\nbeside its record. Objects that exist are left to themselves.\n\nOptions:\n\n  -run=RUN               Drop only the result of this run.\n".to_owned(),

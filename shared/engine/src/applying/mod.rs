@@ -8,6 +8,7 @@ mod drift;
 mod graph;
 mod instance_records;
 mod members;
+mod outputs;
 mod relocation;
 mod request_token;
 mod resource;

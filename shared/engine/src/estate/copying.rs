@@ -171,14 +171,19 @@ impl Estate {
 
     /// Removes all records of a sealed estate, its own last.
     async fn remove_copy(&self, header: EstateHeader) -> Result<(), CopyError> {
+        self.remove_records(&self.keys.all()).await?;
+        Ok(self.store.delete(&self.keys.estate()?, &header.version).await?)
+    }
+
+    /// Removes what a sealed estate holds below a prefix, but for its own record.
+    pub(super) async fn remove_records(&self, prefix: &str) -> Result<(), StoreError> {
         let estate_key = self.keys.estate()?;
-        let entries = self.store.list(&self.keys.all()).await?;
+        let entries = self.store.list(prefix).await?;
         stream::iter(entries.into_iter().filter(|entry| entry.key != estate_key))
             .map(|entry| async move { self.store.delete(&entry.key, &entry.version).await })
             .buffer_unordered(PARALLELISM)
             .try_collect::<()>()
-            .await?;
-        Ok(self.store.delete(&estate_key, &header.version).await?)
+            .await
     }
 
     fn place(&self) -> String {
@@ -206,7 +211,7 @@ impl Estate {
         }
         // What the target holds decides whether this one may be closed at all.
         self.check_target(target, &header).await?;
-        self.set_seal(header, Some(moved_to(target))).await
+        Ok(self.set_seal(header, Some(moved_to(target))).await?)
     }
 
     async fn check_target(
@@ -245,21 +250,20 @@ impl Estate {
     }
 
     /// Writes a header as it is but for its seal, if nobody has changed it since it was read.
-    async fn set_seal(
+    pub(super) async fn set_seal(
         &self,
         header: EstateHeader,
         seal: Option<Seal>,
-    ) -> Result<EstateHeader, CopyError> {
+    ) -> Result<EstateHeader, EstateError> {
         let key = self.keys.estate()?;
         let mut header = EstateHeader { sealed: seal, ..header };
-        let body = encode(&key, &header.to_body(WriteId::new(&*self.random)));
-        let body = body.map_err(EstateError::from)?;
+        let body = encode(&key, &header.to_body(WriteId::new(&*self.random)))?;
         match swap(&*self.store, &key, body, &header.version).await? {
             Swapped::Written(version) => {
                 header.version = version;
                 Ok(header)
             }
-            Swapped::Lost(_) => Err(EstateError::Contended { key, attempts: 1 }.into()),
+            Swapped::Lost(_) => Err(EstateError::Contended { key, attempts: 1 }),
         }
     }
 

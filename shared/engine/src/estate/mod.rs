@@ -12,6 +12,7 @@ mod reading;
 mod recorder;
 mod snapshot;
 mod sweep;
+mod taking_over;
 
 pub use adoption::{Adopted, AdoptionError};
 pub use copying::CopyError;
@@ -20,6 +21,7 @@ pub use history::RunHistory;
 pub use journals::Journals;
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
+pub use taking_over::TakeOverError;
 
 pub(crate) use compare_and_swap::{Swapped, swap, swap_instance};
 pub(crate) use recorder::RecorderStart;
@@ -74,6 +76,7 @@ fn remedy(seal: &Seal) -> &'static str {
              and `plumb migrate-store -abandon` opens this one again"
         }
         Seal::ArrivingFrom(_) => "Run `plumb migrate-store` again, which goes on where it stopped",
+        Seal::TakingOver(_) => "Run `plumb migrate` again, which begins anew",
     }
 }
 

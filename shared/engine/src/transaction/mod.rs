@@ -179,6 +179,7 @@ impl Transaction {
         let recorder = Arc::new(EstateRecorder::new(RecorderStart {
             estate: self.estate.clone(),
             reading: &reading,
+            serial: self.header.serial,
             written_by: self.written_by_of(&body),
             spill,
             plan: self.plan.clone(),

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use language::files::{FileSystem, Memory};
 use providers::builtin::BuiltinProvider;
 use providers::{Provider, ProviderError, Providers};
-use records::{MemoryStore, RecordStore};
+use records::{CountingStore, MemoryStore, Method, RecordStore};
 use runs::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
 use runs::plan::{PlanOutcome, PlanRequest};
 use runs::source::{self, Modules};
@@ -64,14 +64,14 @@ impl Providers for BuiltinOnly {
 
 struct Scene {
     workplace: Workplace,
-    store: Arc<MemoryStore>,
+    store: Arc<CountingStore<MemoryStore>>,
     clock: Arc<SetClock>,
     files: Arc<dyn FileSystem>,
     key: HmacKey,
 }
 
 fn scene(configuration: &str) -> Scene {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(CountingStore::new(MemoryStore::new()));
     let clock = Arc::new(SetClock(AtomicI64::new(1_000_000)));
     let random: Arc<dyn Random> = Arc::new(Counter::default());
     let files: Arc<dyn FileSystem> =
@@ -101,6 +101,14 @@ fn scene(configuration: &str) -> Scene {
 }
 
 impl Scene {
+    /// The same estate with another configuration.
+    fn configured(self, configuration: &str) -> Scene {
+        let files: Arc<dyn FileSystem> =
+            Arc::new([("main.tf", configuration)].into_iter().collect::<Memory>());
+        let environment = Environment { files: files.clone(), ..self.workplace.environment };
+        Scene { workplace: Workplace { environment, ..self.workplace }, files, ..self }
+    }
+
     async fn plan(&self) -> PlanOutcome {
         let (source, diagnostics) = source::from_directory(&*self.files, Modules::All);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
@@ -204,6 +212,36 @@ async fn a_plan_in_memory_is_applied_without_having_been_written_down() {
     let outcome = scene.apply(PlanToApply::InMemory { plan, paused: false }, "run").await.unwrap();
     assert_eq!(outcome.applied.unwrap().ending, engine::Ending::Done);
     assert_eq!(scene.keys("default/j/").await, 1);
+}
+
+#[tokio::test]
+async fn an_apply_costs_few_writes_for_each_change_and_no_reads_for_what_stays() {
+    const COUNT: u64 = 60;
+    let configuration = |last: &str| {
+        format!(
+            "resource \"terraform_data\" \"many\" {{\n  count = {COUNT}\n  input = count.index < {} ? \"first\" : \
+             {last:?}\n}}\noutput \"all\" {{\n  value = terraform_data.many[*].output\n}}\n",
+            COUNT - 1
+        )
+    };
+    let scene = scene(&configuration("first"));
+    let bytes = scene.saved().await;
+    scene.store.reset();
+    scene.apply_saved(&bytes, "create").await.unwrap();
+    let counts = scene.store.reset();
+    assert!(counts.writes() <= 3 * COUNT + 1 + 10, "{counts}");
+
+    let scene = scene.configured(&configuration("second"));
+    let bytes = scene.saved().await;
+    scene.store.reset();
+    let applied = scene.apply_saved(&bytes, "update").await.unwrap();
+    assert_eq!(applied.applied.unwrap().summary.change, 1);
+    let counts = scene.store.reset();
+    assert!(counts.writes() <= 3 + 1 + 10, "{counts}");
+    // All records at once to verify, the list of old transactions to sweep; the estate, the transaction and the one
+    // that changes by themselves.
+    assert_eq!((counts.of(Method::GetAll), counts.of(Method::List)), (1, 1), "{counts}");
+    assert!(counts.of(Method::Get) <= 10, "{counts}");
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
-//! `kill -9` at every point of an apply, and the same plan applied again: it goes on from what is recorded, whatever
+//! `kill -9` at the points of an apply, and the same plan applied again: it goes on from what is recorded, whatever
 //! was in flight. The provider knows request tokens, so that nothing is left in doubt.
 
 use crate::estate::Estate;
+use crate::soak;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,13 +19,15 @@ enum Death {
     Call(usize),
 }
 
-/// Dies at every point that there is, goes on each time, and checks what came of it. How many points there were.
+/// Dies at points from the first to one that is never reached, goes on each time, and checks what came of it: every
+/// point in a soak, and else every third. Answers the last that was reached.
 fn die_and_go_on(settled: &Estate, point: fn(usize) -> Death, check: fn(Death, &Estate)) -> usize {
     let before = settled.calls().iter().filter(|call| call.phase != "started").count();
-    let (next, over, points) = (AtomicUsize::new(1), AtomicBool::new(false), AtomicUsize::new(0));
+    let (next, over, last) = (AtomicUsize::new(1), AtomicBool::new(false), AtomicUsize::new(0));
     let work = || {
         while !over.load(Ordering::SeqCst) {
-            let death = point(next.fetch_add(1, Ordering::SeqCst));
+            let number = next.fetch_add(soak::or(1, 3), Ordering::SeqCst);
+            let death = point(number);
             let estate = settled.copy();
             let (variable, number) = match death {
                 Death::Write(number) => ("PLUMB_TEST_KILL_AFTER_WRITE", number),
@@ -46,7 +49,7 @@ fn die_and_go_on(settled: &Estate, point: fn(usize) -> Death, check: fn(Death, &
             check(death, &estate);
             let plan = estate.run_with(&["plan", "-detailed-exitcode"], &[TOKENS]);
             assert_eq!(plan.status.code(), Some(0), "{death:?} {}", plan.said());
-            points.fetch_add(1, Ordering::SeqCst);
+            last.fetch_max(number, Ordering::SeqCst);
         }
     };
     std::thread::scope(|scope| {
@@ -54,7 +57,7 @@ fn die_and_go_on(settled: &Estate, point: fn(usize) -> Death, check: fn(Death, &
             scope.spawn(work);
         }
     });
-    points.into_inner()
+    last.into_inner()
 }
 
 fn planned(before: &str, after: &str) -> Estate {
