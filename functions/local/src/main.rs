@@ -5,6 +5,7 @@ mod environment;
 mod failure;
 mod fault_injection;
 mod flags;
+mod former_store;
 mod invocation;
 mod logging;
 mod plan_file;

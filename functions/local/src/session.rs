@@ -161,7 +161,8 @@ impl Session {
         let estate = estate.map_err(|error| {
             Failure::error("Failed to open the store of records", format!("{error}."))
         })?;
-        Ok(Some((estate.with_artifacts(stores.artifacts), stores.contract)))
+        let estate = estate.with_artifacts(stores.artifacts).with_journals(stores.journals);
+        Ok(Some((estate, stores.contract)))
     }
 
     /// The key that authenticates plans.

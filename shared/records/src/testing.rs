@@ -123,6 +123,10 @@ where
         self.inner.try_hold(name).await
     }
 
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.inner.sweep_leftovers(before).await
+    }
+
     fn location(&self) -> String {
         self.inner.location()
     }

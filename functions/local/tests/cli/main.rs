@@ -17,4 +17,5 @@ mod refusals;
 mod runs;
 mod scene;
 mod snapshot;
+mod stores;
 mod verdicts;

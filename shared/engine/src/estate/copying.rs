@@ -1,9 +1,10 @@
 //! Copying an estate to another store: sealed at both ends while it is on its way, verified before the copy is
 //! opened, and gone on with from wherever it stopped.
 
-use super::{Estate, EstateError, EstateHeader, Swapped, swap};
+use super::{Estate, EstateError, EstateHeader, Journals, Swapped, swap, swap_instance};
 use crate::identifiers::{PlanId, WriteId};
 use crate::record::body::{Seal, encode};
+use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use records::{Key, Record, StoreError, Version};
 use std::collections::BTreeMap;
@@ -109,14 +110,37 @@ impl Estate {
         let mut bodies: BTreeMap<Key, Record> =
             self.store.get_all(&self.keys.all()).await?.into_iter().collect();
         bodies.remove(&estate_key);
+        let journals = self.take_journals(target, &mut bodies).await?;
         stream::iter(&bodies)
             .map(|(key, record)| self.copy_one(target, key, record))
             .buffer_unordered(PARALLELISM)
             .try_collect::<()>()
             .await?;
         self.verify(target, &bodies).await?;
+        for (key, body) in &journals {
+            // What an earlier attempt wrote is the same.
+            target.put_journal(&target.keys.relocate(&self.keys, key)?, body.clone()).await?;
+        }
         target.set_seal(arriving, None).await?;
-        Ok(Some(bodies.len()))
+        Ok(Some(bodies.len() + journals.len()))
+    }
+
+    /// The journals that are no records at one end or the other; those of `bodies` are taken out.
+    async fn take_journals(
+        &self,
+        target: &Estate,
+        bodies: &mut BTreeMap<Key, Record>,
+    ) -> Result<Vec<(Key, Bytes)>, StoreError> {
+        let mut journals = self.journals_beside().await?;
+        if target.journals == Journals::Artifacts {
+            let prefix = self.keys.journals();
+            let all = std::mem::take(bodies).into_iter();
+            let (beside, records) = all.partition(|(key, _)| key.as_str().starts_with(&prefix));
+            *bodies = records;
+            let beside: BTreeMap<Key, Record> = beside;
+            journals.extend(beside.into_iter().map(|(key, record)| (key, record.body)));
+        }
+        Ok(journals)
     }
 
     /// Gives a copy up that was never finished: removes it, and opens this estate again.
@@ -246,7 +270,7 @@ impl Estate {
     async fn copy_one(&self, target: &Estate, key: &Key, record: &Record) -> Result<(), CopyError> {
         let key = target.keys.relocate(&self.keys, key)?;
         // What an earlier attempt wrote is the same to the byte, and so counts as written.
-        match swap(&*target.store, &key, record.body.clone(), &Version::absent()).await? {
+        match swap_instance(&*target.store, &key, record.body.clone(), &Version::absent()).await? {
             Swapped::Written(_) => Ok(()),
             Swapped::Lost(_) => {
                 Err(self.different(target, key, "there is another record in its place"))

@@ -6,6 +6,7 @@ mod compare_and_swap;
 mod copying;
 mod header;
 mod history;
+mod journals;
 mod outputs;
 mod reading;
 mod recorder;
@@ -17,11 +18,12 @@ pub use adoption::{Adopted, AdoptionError};
 pub use copying::CopyError;
 pub use header::{EstateHeader, FirstContactError};
 pub use history::RunHistory;
+pub use journals::Journals;
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
 pub use taking_over::TakeOverError;
 
-pub(crate) use compare_and_swap::{Swapped, swap, swap_result};
+pub(crate) use compare_and_swap::{Swapped, swap, swap_instance};
 pub(crate) use recorder::RecorderStart;
 
 use crate::clock::Clock;
@@ -83,6 +85,7 @@ fn remedy(seal: &Seal) -> &'static str {
 pub struct Estate {
     pub(crate) store: Arc<dyn RecordStore>,
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
+    pub(crate) journals: Journals,
     pub(crate) keys: EstateKeys,
     pub(crate) name: EstateName,
     pub(crate) clock: Arc<dyn Clock>,
@@ -106,13 +109,20 @@ impl Estate {
     ) -> Result<Estate, StoreError> {
         let keys = EstateKeys::new(prefix, &name)?;
         let looking = Arc::default();
-        Ok(Estate { store, artifacts: None, keys, name, clock, random, looking })
+        let journals = Journals::Records;
+        Ok(Estate { store, artifacts: None, journals, keys, name, clock, random, looking })
     }
     /// The estate with a place for its snapshot, which spares a request per record where the store reads
     /// bodies one by one. Its key begins as those of the records do.
     #[must_use]
     pub fn with_artifacts(self, artifacts: Arc<dyn ArtifactStore>) -> Estate {
         Estate { artifacts: Some(artifacts), ..self }
+    }
+    /// The estate with its journals among the artifacts, if it has any, where they expire as those do: for stores
+    /// that list the bodies of all records whatever is asked for.
+    #[must_use]
+    pub fn with_journals(self, journals: Journals) -> Estate {
+        Estate { journals, ..self }
     }
     /// Its name.
     pub fn name(&self) -> &EstateName {

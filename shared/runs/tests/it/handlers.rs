@@ -29,7 +29,7 @@ use values::address::ProviderAddress;
 const CONFIGURATION: &str = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
 
 /// Stands still until it is set.
-struct SetClock(AtomicI64);
+pub(crate) struct SetClock(pub(crate) AtomicI64);
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
@@ -41,7 +41,7 @@ impl Clock for SetClock {
 }
 
 #[derive(Default)]
-struct Counter(AtomicU64);
+pub(crate) struct Counter(pub(crate) AtomicU64);
 
 impl Random for Counter {
     fn fill(&self, bytes: &mut [u8]) {
@@ -50,7 +50,7 @@ impl Random for Counter {
     }
 }
 
-struct BuiltinOnly(Arc<BuiltinProvider>);
+pub(crate) struct BuiltinOnly(pub(crate) Arc<BuiltinProvider>);
 
 #[async_trait]
 impl Providers for BuiltinOnly {

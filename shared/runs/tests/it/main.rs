@@ -4,4 +4,6 @@
 
 mod handlers;
 mod key_file;
+mod large_results;
 mod project;
+mod requests;

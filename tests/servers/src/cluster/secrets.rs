@@ -10,6 +10,9 @@ use super::status::{
 };
 use super::world::{Asked, Fault, Phase, State};
 
+/// When every Secret was made.
+const CREATED: &str = "2026-01-01T00:00:00Z";
+
 const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
 
@@ -68,6 +71,7 @@ impl State {
         self.revision += 1;
         let mut secret = body.clone();
         secret["metadata"]["uid"] = json!(format!("uid-{}", self.revision));
+        secret["metadata"]["creationTimestamp"] = json!(CREATED);
         secret["metadata"]["resourceVersion"] = json!(self.revision.to_string());
         self.secrets.insert(key, secret.clone());
         (201, secret)
@@ -105,6 +109,7 @@ impl State {
         self.revision += 1;
         let mut secret = body.clone();
         secret["metadata"]["uid"] = present["metadata"]["uid"].clone();
+        secret["metadata"]["creationTimestamp"] = present["metadata"]["creationTimestamp"].clone();
         secret["metadata"]["resourceVersion"] = json!(self.revision.to_string());
         self.secrets.insert(key, secret.clone());
         (200, secret)
