@@ -46,7 +46,6 @@ fn accounts(scene: &Scene, reading: &EstateReading) -> Vec<String> {
 
 /// A state of a record that lasted until another transaction changed it.
 struct Epoch {
-    revision: String,
     writer: Option<PlanId>,
 }
 
@@ -133,7 +132,7 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
             let writer = claim
                 .map(|claim| claim.transaction.clone())
                 .or_else(|| body.written_by.transaction.clone());
-            course.epochs.push(Epoch { revision: body.revision.clone(), writer });
+            course.epochs.push(Epoch { writer });
         }
         let epoch = course.epochs.len() - 1;
         course.by_version.insert(written.version.as_str().to_owned(), epoch);
@@ -143,7 +142,7 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
 
 impl Course {
     fn begun() -> Self {
-        let nothing = Epoch { revision: String::new(), writer: None };
+        let nothing = Epoch { writer: None };
         Self { epochs: vec![nothing], by_version: BTreeMap::new(), absent: vec![(0, 0)] }
     }
 

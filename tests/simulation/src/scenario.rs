@@ -35,6 +35,8 @@ pub(crate) struct MadePlan {
     pub(crate) made_at: usize,
     /// What its instances are called in the world.
     pub(crate) labels: BTreeMap<ResourceInstance, String>,
+    /// What they were called before, too.
+    pub(crate) changes: BTreeSet<String>,
 }
 
 /// What everybody shares.
@@ -108,8 +110,8 @@ impl Scene {
         match self.scheduler.run(name.clone(), may_fail, work).await {
             Ended::With(Ok(made)) => {
                 self.note(format_args!("{name} is {}: {}", made.saved.id, summary(&made.saved)));
-                let labels = made.labels.values().cloned().collect();
-                self.scheduler.lock().world.things.changed_by.insert(number, labels);
+                let changes = made.changes.clone();
+                self.scheduler.lock().world.things.changed_by.insert(number, changes);
                 self.plans.lock().unwrap_or_else(PoisonError::into_inner).push(made.clone());
                 Some(made)
             }
@@ -153,17 +155,19 @@ impl Scene {
         let label = |value: &Value| {
             value.attribute("label").and_then(|label| label.as_str().map(str::to_owned))
         };
-        let mut labels = BTreeMap::new();
+        let (mut labels, mut changes) = (BTreeMap::new(), BTreeSet::new());
         for change in &outcome.saved.plan.changes.resources {
             let is_member = outcome.saved.write_set.contains_key(&change.address);
             for value in [&change.before, &change.after] {
                 if let Some(label) = label(value).filter(|_| is_member) {
+                    changes.insert(label.clone());
                     labels.insert(change.address.clone(), label);
                 }
             }
         }
         let made_at = self.scheduler.lock().world.storage.history.len();
-        Ok(MadePlan { number, saved: Arc::new(outcome.saved), bytes, made_at, labels })
+        let saved = Arc::new(outcome.saved);
+        Ok(MadePlan { number, saved, bytes, made_at, labels, changes })
     }
 
     /// Applies a plan in one invocation.

@@ -352,7 +352,9 @@ impl Scheduler {
     /// Lets one thing happen.
     pub fn step(&self) -> Step {
         let mut inner = self.lock();
-        inner.trouble();
+        if inner.trouble() {
+            return Step::Taken;
+        }
         loop {
             let ready = inner.ready();
             if let Some(&choice) = inner.dice.pick(&ready) {
@@ -548,8 +550,8 @@ impl Inner {
         }
     }
 
-    /// What befalls processes and the world.
-    fn trouble(&mut self) {
+    /// What befalls processes and the world; whether somebody was killed.
+    fn trouble(&mut self) -> bool {
         let Faults { killed, suspended, by_hand, .. } = self.faults;
         if self.dice.happens(killed)
             && let Some(victim) = self.victim()
@@ -561,6 +563,7 @@ impl Inner {
                 abort.abort();
             }
             self.bury(victim);
+            return true;
         }
         if self.dice.happens(suspended)
             && let Some(victim) = self.victim()
@@ -580,6 +583,7 @@ impl Inner {
         {
             self.trace.note(self.world.now, format_args!("by hand: {words}"));
         }
+        false
     }
 
     fn victim(&mut self) -> Option<ProcessId> {
