@@ -16,7 +16,6 @@ mod session;
 mod signals;
 mod spill;
 mod stores;
-mod surroundings;
 mod variables;
 mod whole_file;
 mod working_directory;

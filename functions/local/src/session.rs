@@ -9,7 +9,7 @@ use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
 use crate::stores::ProcessSurroundings;
-use crate::surroundings::{SystemRandom, WallClock};
+
 use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
 use engine::estate::Estate;
@@ -21,6 +21,7 @@ use engine::saved_plan::LockedProvider;
 use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
+use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
 use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;

@@ -2,6 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
+mod bundle;
+mod definition;
+mod deployment;
 mod handlers;
 mod key_file;
 mod project;
+mod run_states;
+mod steps;
+mod surroundings;
