@@ -13,6 +13,7 @@
 //! - [`state`]: what records say, decoded for views.
 
 pub mod adopt;
+pub mod api;
 pub mod apply;
 pub mod approval;
 pub mod artifact;
@@ -22,6 +23,7 @@ pub mod deployment;
 pub mod deployment_stores;
 pub mod dismiss;
 mod error;
+pub mod executions;
 pub mod function_environment;
 pub mod history;
 pub mod https;
@@ -30,6 +32,7 @@ pub mod kms_key;
 pub mod migrate_store;
 pub mod plan;
 pub mod plan_key;
+pub mod principal;
 pub mod project;
 pub mod provider_mirror;
 pub mod remote_state;
@@ -43,6 +46,7 @@ pub mod state;
 pub mod steps;
 pub mod stores;
 pub mod validate;
+pub mod webhook;
 mod workplace;
 
 pub use error::RunError;

@@ -245,6 +245,8 @@ pub struct NewRun {
     pub source: RunSource,
     /// Who is behind it.
     pub author: Author,
+    /// The configuration, where an earlier run fetched it.
+    pub bundle: Option<ArtifactReference>,
     /// The plan, where an earlier run made it.
     pub plan: Option<PlanReference>,
 }
@@ -348,7 +350,7 @@ impl RunStates {
             requested: now,
             updated: now,
             execution: None,
-            bundle: None,
+            bundle: new.bundle,
             plan: new.plan,
             changes: None,
             has_changes: false,

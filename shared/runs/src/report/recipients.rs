@@ -3,6 +3,7 @@
 use super::{HostNotifier, Notifier, NotifyError, SignedWebhook, Topic};
 use crate::https::Https;
 use crate::repository_host::RepositoryHosts;
+use crate::run_reference::Mode;
 use crate::run_state::RunState;
 use aws_config::SdkConfig;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ pub async fn recipients(
     state: &RunState,
 ) -> Vec<Result<Box<dyn Notifier>, NotifyError>> {
     let mut recipients: Vec<Result<Box<dyn Notifier>, NotifyError>> = Vec::new();
-    if let Some(commit) = state.commit() {
+    // Drift belongs to no commit that anybody made.
+    if let Some(commit) = state.commit().filter(|_| state.mode != Mode::Drift) {
         let told = commit.repository.as_str();
         // Whoever gave us no token to write with is told nothing.
         let silent = hosts.deployment.repositories.get(told).is_some_and(|r| r.token.is_none());

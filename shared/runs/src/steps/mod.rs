@@ -16,6 +16,7 @@ pub use apply::apply;
 pub use error::StepError;
 pub use fetch::{ArchiveError, SourceArchives, fetch};
 pub use plan::plan;
+pub(crate) use report::told;
 pub use report::{Reported, report};
 pub use validate::validate;
 

@@ -35,7 +35,7 @@ where
     let states = environment.run_states().await?;
     let state = settle(&states, &run, outcome, code, task_token).await?;
     let stores = environment.stores(&run.estate.0).await?;
-    let report = Report::new(&state, text(&state, &stores).await, api);
+    let report = Report::new(&state, told(&state, &stores).await, api);
     let mut failures = Vec::new();
     for notifier in notifiers(state).await {
         let told = match notifier {
@@ -91,7 +91,7 @@ fn status(outcome: Outcome, code: Option<&str>, state: &RunState) -> Status {
 }
 
 /// What the steps said. Notes that are gone are passed over: a report without them is better than none.
-async fn text(state: &RunState, stores: &Stores) -> String {
+pub(crate) async fn told(state: &RunState, stores: &Stores) -> String {
     let mut text = String::new();
     for note in &state.notes {
         if let Ok(note) = artifact::get(&*stores.artifacts, note).await {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
+mod api;
 mod bundle;
 mod definition;
 mod deployment;
@@ -11,3 +12,4 @@ mod project;
 mod run_states;
 mod steps;
 mod surroundings;
+mod template;

@@ -40,6 +40,7 @@ fn new(run: &str, estate_name: &str, author: Author) -> NewRun {
         mode: Mode::Deploy,
         source: RunSource::Commit(commit),
         author,
+        bundle: None,
         plan: None,
     }
 }

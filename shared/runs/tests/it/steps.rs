@@ -1,8 +1,7 @@
 //! The steps of a run, in one process on a directory: references in, references out.
 
-use crate::surroundings::{Counter, SetClock};
+use crate::surroundings::{Counter, Nowhere, SetClock};
 use async_trait::async_trait;
-use aws_config::SdkConfig;
 use bytes::Bytes;
 use engine::Deadline;
 use engine::identifiers::{Principal, RunId};
@@ -10,7 +9,6 @@ use engine::record::key::EstateName;
 use jiff::{SignedDuration, Timestamp};
 use providers::SchemaCache;
 use providers::plugin::watchdog::WatchdogCommand;
-use records::kubernetes::ClusterAccess;
 use runs::approval::{self, Decision};
 use runs::bundle::BundleFiles;
 use runs::function_environment::FunctionEnvironment;
@@ -20,7 +18,6 @@ use runs::run_reference::{
 };
 use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
 use runs::steps::{self, ArchiveError, SourceArchives};
-use runs::stores::StoreSurroundings;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -44,18 +41,6 @@ webhook_secret = "plumbline/webhook"
 [estates.network]
 repository = "github.com/acme/infra"
 "#;
-
-struct Local;
-
-#[async_trait]
-impl StoreSurroundings for Local {
-    async fn aws(&self, _profile: Option<&str>) -> SdkConfig {
-        panic!("no cloud is asked")
-    }
-    fn cluster(&self, _context: Option<&str>) -> ClusterAccess {
-        panic!("no cluster is asked")
-    }
-}
 
 /// Gives one archive, in the layout of a repository's host.
 struct Archive(BundleFiles);
@@ -86,7 +71,7 @@ fn scene(deployment: &str) -> Scene {
         watchdog: WatchdogCommand { program: PathBuf::from("none"), args: Vec::new() },
         scratch: root.join("scratch"),
         package_room: 1 << 20,
-        surroundings: Arc::new(Local),
+        surroundings: Arc::new(Nowhere),
         clock: Arc::new(SetClock::at(1_000_000)),
         random: Arc::new(Counter::default()),
         schemas: Arc::new(SchemaCache::default()),
@@ -101,7 +86,7 @@ impl Scene {
         let stores = runs::deployment_stores::DeploymentStores {
             project: &self.environment.project().unwrap(),
             root: self.folder.path(),
-            surroundings: &Local,
+            surroundings: &Nowhere,
         };
         let settings = stores.settings().await.unwrap();
         let text = std::fs::read(self.folder.path().join("deployment")).unwrap();
@@ -123,6 +108,7 @@ impl Scene {
             mode,
             source: RunSource::Commit(commit),
             author: Author::Login("ada".into()),
+            bundle: None,
             plan: None,
         };
         let states = self.environment.run_states().await.unwrap();

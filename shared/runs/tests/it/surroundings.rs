@@ -1,8 +1,12 @@
-//! A clock that stands still and randomness that counts.
+//! A clock that stands still, randomness that counts, and no cloud.
 
+use async_trait::async_trait;
+use aws_config::SdkConfig;
 use engine::clock::Clock;
 use engine::random::Random;
 use jiff::Timestamp;
+use records::kubernetes::ClusterAccess;
+use runs::stores::StoreSurroundings;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -35,5 +39,18 @@ impl Random for Counter {
     fn fill(&self, bytes: &mut [u8]) {
         let next = self.0.fetch_add(1, Ordering::SeqCst).to_be_bytes();
         bytes.iter_mut().zip(next.iter().rev().cycle()).for_each(|(byte, next)| *byte = *next);
+    }
+}
+
+/// No cloud and no cluster.
+pub(crate) struct Nowhere;
+
+#[async_trait]
+impl StoreSurroundings for Nowhere {
+    async fn aws(&self, _profile: Option<&str>) -> SdkConfig {
+        panic!("no cloud is asked")
+    }
+    fn cluster(&self, _context: Option<&str>) -> ClusterAccess {
+        panic!("no cluster is asked")
     }
 }
