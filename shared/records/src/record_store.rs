@@ -159,6 +159,13 @@ pub trait RecordStore: Send + Sync {
         Ok(Hold::NotOffered)
     }
 
+    /// By how many seconds the store's clock was ahead of this machine's when the store answered last, as exactly as whole
+    /// seconds and the time that the answer took allow; `None` where the store has no clock of its own, or has not answered
+    /// yet. Leases hold where clocks agree.
+    fn clock_ahead(&self) -> Option<i64> {
+        None
+    }
+
     /// Where the records are, for messages: `.plumb`, `s3://bucket/prefix`.
     fn location(&self) -> String;
 
@@ -228,6 +235,10 @@ impl<S: RecordStore + ?Sized> RecordStore for Arc<S> {
 
     async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
         (**self).try_hold(name).await
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        (**self).clock_ahead()
     }
 
     fn location(&self) -> String {

@@ -150,6 +150,10 @@ impl<S: RecordStore> RecordStore for RunCache<S> {
         self.shared.inner.try_hold(name).await
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.shared.inner.clock_ahead()
+    }
+
     fn location(&self) -> String {
         self.shared.inner.location()
     }
@@ -209,6 +213,10 @@ impl<S: RecordStore> RecordStore for Uncached<S> {
 
     async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
         self.shared.inner.try_hold(name).await
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        self.shared.inner.clock_ahead()
     }
 
     fn location(&self) -> String {

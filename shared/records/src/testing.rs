@@ -123,6 +123,10 @@ where
         self.inner.try_hold(name).await
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.inner.clock_ahead()
+    }
+
     fn location(&self) -> String {
         self.inner.location()
     }
