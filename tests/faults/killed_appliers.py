@@ -112,7 +112,7 @@ class Place:
             "AWS_EC2_METADATA_DISABLED": "true",
             "TEST_PROVIDER_REQUEST_TOKENS": "1",
             # A dead process is in nobody's way for longer than these together, in seconds.
-            "PLUMB_TEST_LEASE": "6", "PLUMB_TEST_MARGIN": "3", "PLUMB_TEST_SKEW": "1",
+            "PLUMB__TRANSACTIONS__LEASE": "6s", "PLUMB__TRANSACTIONS__MARGIN": "3s", "PLUMB__TRANSACTIONS__SKEW": "1s",
         }
         return subprocess.Popen([self.plumb, *arguments], cwd=self.folder, env=environment, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -2,7 +2,6 @@
 //! know nothing of it.
 
 use crate::environment::ProcessEnvironment;
-use engine::transaction::Terms;
 use records::RecordStore;
 use std::sync::Arc;
 
@@ -33,24 +32,4 @@ pub(crate) fn mortal(
 #[cfg(not(debug_assertions))]
 pub(crate) fn mortal(store: Arc<dyn RecordStore>, _: &ProcessEnvironment) -> Arc<dyn RecordStore> {
     store
-}
-
-/// The terms; where `PLUMB_TEST_MARGIN`, `PLUMB_TEST_LEASE` and `PLUMB_TEST_SKEW` are numbers, so many seconds in place of
-/// those that are enough for machines far from each other.
-#[cfg(debug_assertions)]
-pub(crate) fn hasty(terms: Terms, environment: &ProcessEnvironment) -> Terms {
-    let seconds = |name: &str, usual: i64| {
-        environment.get(name).and_then(|seconds| seconds.parse().ok()).unwrap_or(usual)
-    };
-    Terms {
-        margin: seconds("PLUMB_TEST_MARGIN", terms.margin),
-        lease: seconds("PLUMB_TEST_LEASE", terms.lease),
-        skew: seconds("PLUMB_TEST_SKEW", terms.skew),
-        ..terms
-    }
-}
-
-#[cfg(not(debug_assertions))]
-pub(crate) fn hasty(terms: Terms, _: &ProcessEnvironment) -> Terms {
-    terms
 }

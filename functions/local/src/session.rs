@@ -3,13 +3,13 @@
 use crate::WATCHDOG;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::fault_injection::{hasty, mortal};
+use crate::fault_injection::mortal;
 use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
 use crate::stores::ProcessSurroundings;
-use crate::surroundings::{SystemRandom, WallClock};
+
 use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
 use engine::estate::Estate;
@@ -17,9 +17,9 @@ use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
 use engine::saved_plan::LockedProvider;
-use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
+use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
 use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
@@ -162,7 +162,8 @@ impl Session {
         let estate = estate.map_err(|error| {
             Failure::error("Failed to open the store of records", format!("{error}."))
         })?;
-        Ok(Some((estate.with_artifacts(stores.artifacts), stores.contract)))
+        let estate = estate.with_artifacts(stores.artifacts).with_journals(stores.journals);
+        Ok(Some((estate, stores.contract)))
     }
 
     /// The key that authenticates plans.
@@ -264,13 +265,13 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
-        let plan_expiry = self.project()?.project.plans.expiry.0;
+        let terms = self.project()?.project.terms();
         Ok(Workplace {
             estate,
             contract,
             environment,
             stop: self.stop.clone(),
-            terms: hasty(Terms { plan_expiry, ..Terms::default() }, &self.environment),
+            terms,
             locked: locked.collect(),
         })
     }

@@ -3,7 +3,7 @@
 use crate::environment::ProcessEnvironment;
 use async_trait::async_trait;
 use aws_config::{BehaviorVersion, SdkConfig};
-use records::kubernetes::ClusterAccess;
+use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::stores::StoreSurroundings;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,5 +31,17 @@ impl StoreSurroundings for ProcessSurroundings {
             Some(path) => ClusterAccess::Kubeconfig { path, context: context.map(str::to_owned) },
             None => ClusterAccess::InCluster { server: None },
         }
+    }
+
+    /// Where the providers' own tools take a token that was made elsewhere.
+    fn provider_token(&self, cluster: &ManagedCluster) -> Option<String> {
+        let names: &[&str] = match cluster {
+            ManagedCluster::Gke { .. } => {
+                &["CLOUDSDK_AUTH_ACCESS_TOKEN", "GOOGLE_OAUTH_ACCESS_TOKEN"]
+            }
+            ManagedCluster::Aks { .. } => &["AZURE_ACCESS_TOKEN"],
+            _ => &[],
+        };
+        names.iter().find_map(|name| self.0.get(name)).map(str::to_owned)
     }
 }

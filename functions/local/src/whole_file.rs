@@ -13,6 +13,8 @@ pub(crate) enum Readers {
     Owner,
     /// Whoever the user's mask allows.
     Everybody,
+    /// Whoever might read and write what was there before.
+    Unchanged,
 }
 
 /// Writes a file durably, in place of what was there.
@@ -23,10 +25,13 @@ pub(crate) fn write(path: &Path, content: &[u8], readers: Readers) -> io::Result
     };
     let mode = match readers {
         Readers::Owner => 0o600,
-        Readers::Everybody => 0o666,
+        Readers::Everybody | Readers::Unchanged => 0o666,
     };
     let mut staged =
         Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
+    if let Readers::Unchanged = readers {
+        staged.as_file().set_permissions(std::fs::metadata(path)?.permissions())?;
+    }
     staged.write_all(content)?;
     staged.as_file().sync_all()?;
     staged.persist(path)?;

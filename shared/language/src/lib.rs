@@ -4,6 +4,7 @@ pub mod decode;
 pub mod diagnostics;
 pub mod evaluate;
 pub mod files;
+pub mod formatting;
 pub mod functions;
 pub mod module;
 pub mod reads;

@@ -1,5 +1,6 @@
 //! Diagnostics as people and tools read them.
 
+mod console;
 mod text;
 mod wrapping;
 
@@ -9,6 +10,7 @@ use crate::diagnostics::{Diagnostic, FunctionCallNote, Severity};
 use crate::source::{FileId, OutlineEntry, Position, Sources, Span};
 use crate::syntax::{json, parse_body, quote};
 
+pub use console::console_text;
 pub use text::{Layout, render, render_text};
 pub use wrapping::wrap;
 

@@ -148,7 +148,7 @@ fn offset(at: usize) -> u32 {
 }
 
 /// Number of grapheme clusters; each byte that is not UTF-8 counts as one.
-fn graphemes(text: &[u8]) -> usize {
+pub(crate) fn graphemes(text: &[u8]) -> usize {
     if text.is_ascii() {
         return text.len();
     }

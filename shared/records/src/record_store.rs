@@ -166,6 +166,17 @@ pub trait RecordStore: Send + Sync {
         None
     }
 
+    /// Removes what writes that were cut short have left behind, which no record names: what listings since the store
+    /// was opened have shown of it that was made before the second `before` since the epoch. A hundred of such things
+    /// at most; answers how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of removing. What is left is found again.
+    async fn sweep_leftovers(&self, _before: i64) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+
     /// Where the records are, for messages: `.plumb`, `s3://bucket/prefix`.
     fn location(&self) -> String;
 
@@ -239,6 +250,10 @@ impl<S: RecordStore + ?Sized> RecordStore for Arc<S> {
 
     fn clock_ahead(&self) -> Option<i64> {
         (**self).clock_ahead()
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        (**self).sweep_leftovers(before).await
     }
 
     fn location(&self) -> String {

@@ -154,6 +154,10 @@ impl<S: RecordStore> RecordStore for RunCache<S> {
         self.shared.inner.clock_ahead()
     }
 
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.shared.inner.sweep_leftovers(before).await
+    }
+
     fn location(&self) -> String {
         self.shared.inner.location()
     }
@@ -217,6 +221,10 @@ impl<S: RecordStore> RecordStore for Uncached<S> {
 
     fn clock_ahead(&self) -> Option<i64> {
         self.shared.inner.clock_ahead()
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.shared.inner.sweep_leftovers(before).await
     }
 
     fn location(&self) -> String {

@@ -127,6 +127,10 @@ where
         self.inner.clock_ahead()
     }
 
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.inner.sweep_leftovers(before).await
+    }
+
     fn location(&self) -> String {
         self.inner.location()
     }

@@ -17,8 +17,10 @@ mod checks;
 mod colour;
 pub mod configuration_json;
 pub mod contract;
+pub mod dependency_graph;
 pub mod diagnostics;
 mod diff;
+pub mod function_signatures;
 mod json;
 mod layout;
 mod module_tree;
@@ -37,6 +39,7 @@ mod shown_state;
 pub mod state_json;
 pub mod state_text;
 pub mod stream;
+pub mod unified_diff;
 mod value_json;
 pub mod verdicts;
 

@@ -2,12 +2,17 @@
 
 mod adopt;
 mod apply;
+mod console;
 mod contract;
 mod deadline;
 mod dismiss;
+mod fmt;
 mod get;
+mod graph;
 mod help;
 mod init;
+mod metadata;
+mod migrate;
 mod migrate_store;
 mod operation;
 mod output;
@@ -57,6 +62,10 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
         match words.as_slice() {
             [] => help::without_command(),
             ["init"] => init::run(invocation, environment).await,
+            ["fmt"] => fmt::run(invocation, environment),
+            ["console"] => console::run(invocation, environment).await,
+            ["graph"] => graph::run(invocation, environment),
+            ["metadata", "functions"] => metadata::functions(invocation, environment),
             ["get"] => get::run(invocation, environment),
             ["validate"] => validate::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,
@@ -71,6 +80,8 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,
+            ["state", "pull"] => state::pull(invocation, environment).await,
+            ["migrate"] => migrate::run(invocation, environment).await,
             ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),
             ["version"] => version::run(invocation, environment),

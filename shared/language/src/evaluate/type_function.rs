@@ -86,7 +86,14 @@ fn write_type(ty: &Type, indent: usize, out: &mut String) {
     let mut within = |name: &str, element: &Type| {
         out.push_str(name);
         out.push('(');
-        write_type(element, indent, out);
+        match element {
+            Type::Tuple(_) | Type::Object(_) => {
+                let _ = write!(out, "\n{:1$}", "", (indent + 1) * 4);
+                write_type(element, indent + 1, out);
+                let _ = write!(out, ",\n{:1$}", "", indent * 4);
+            }
+            _ => write_type(element, indent, out),
+        }
         out.push(')');
     };
     match ty {

@@ -9,6 +9,7 @@ mod collections;
 mod context;
 mod conversion;
 mod dates;
+mod elementary;
 mod encoding;
 mod expressions;
 mod filesystem;

@@ -3,6 +3,7 @@
 use super::FunctionContext;
 use super::arguments::{hidden, integer, number, quoted_unless_marked};
 use super::call::{CallError, Function, Parameter, ParameterType};
+use super::elementary::{logarithm, power};
 use dashu_int::IBig;
 use values::{Number, Type, Value};
 
@@ -33,7 +34,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "The logarithm of a number to a base.",
         &[Parameter::number("num"), Parameter::number("base")],
         ParameterType::Number,
-        |_, a, _| float(number(a, 0)?.to_f64().ln() / number(a, 1)?.to_f64().ln()),
+        |_, a, _| float(logarithm(number(a, 0)?.to_f64()) / logarithm(number(a, 1)?.to_f64())),
     ),
     Function::new("max", "The largest of numbers.", &[], ParameterType::Number, |_, a, _| {
         extreme(a, Number::gt)
@@ -62,7 +63,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "A number raised to a power.",
         &[Parameter::number("num"), Parameter::number("power")],
         ParameterType::Number,
-        |_, a, _| float(number(a, 0)?.to_f64().powf(number(a, 1)?.to_f64())),
+        |_, a, _| float(power(number(a, 0)?.to_f64(), number(a, 1)?.to_f64())),
     ),
     Function::new(
         "signum",

@@ -45,6 +45,7 @@ pub(super) struct Lexer<'t> {
     /// The newline after a heredoc's end marker.
     pending: Option<Token>,
     told: Told,
+    keep_comments: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -76,8 +77,14 @@ impl<'t> Lexer<'t> {
             heredocs: Vec::new(),
             pending: None,
             told: Told::default(),
+            keep_comments: false,
             diagnostics: Vec::new(),
         }
+    }
+
+    /// The lexer of a whole file, with a token for each comment.
+    pub(super) fn with_comments(text: &'t [u8], file: FileId) -> Self {
+        Self { keep_comments: true, ..Self::new(text, file, 0, Start::Normal) }
     }
 
     /// Goes to the end: every further token is the end of the file.
@@ -162,6 +169,9 @@ impl<'t> Lexer<'t> {
                     }
                 }
                 b'/' if self.byte(start + 1) == b'*' => match self.block_comment_end(start + 2) {
+                    Some(end) if self.keep_comments => {
+                        return self.token(TokenKind::Comment, start, end);
+                    }
                     Some(end) => self.at = end,
                     None => return self.token(TokenKind::Slash, start, start + 1),
                 },
@@ -172,8 +182,13 @@ impl<'t> Lexer<'t> {
 
     /// Skips a comment to the end of its line, which it stands for.
     fn line_comment(&mut self, start: usize) -> Option<Token> {
+        let kind = match self.keep_comments {
+            true => TokenKind::Comment,
+            false => TokenKind::Newline,
+        };
         match self.text[start..].iter().position(|byte| *byte == b'\n') {
-            Some(length) => Some(self.token(TokenKind::Newline, start, start + length + 1)),
+            Some(length) => Some(self.token(kind, start, start + length + 1)),
+            None if self.keep_comments => Some(self.token(kind, start, self.text.len())),
             None => {
                 self.at = self.text.len();
                 None
@@ -589,5 +604,18 @@ impl<'t> Lexer<'t> {
             return self.token(TokenKind::StringLiteral, start, start + valid);
         }
         self.invalid_rest(start)
+    }
+}
+
+/// All tokens of a file, comments among them; the last is the end of the file.
+pub(crate) fn tokens_with_comments(text: &[u8], file: FileId) -> Vec<Token> {
+    let mut lexer = Lexer::with_comments(text, file);
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    loop {
+        let token = lexer.next();
+        tokens.push(token);
+        if token.kind == TokenKind::EndOfFile {
+            return tokens;
+        }
     }
 }

@@ -32,6 +32,27 @@ pub fn quote(text: &str) -> String {
     quoted
 }
 
+/// A text as it stands between quotes in the native syntax.
+pub(crate) fn escape_literal(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let code = u32::from(character);
+        match character {
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            '"' => escaped.push_str("\\\""),
+            '\\' => escaped.push_str("\\\\"),
+            '$' | '%' if characters.peek() == Some(&'{') => escaped.extend([character; 2]),
+            _ if is_printable(character) => escaped.push(character),
+            _ if code <= 0xffff => escaped.push_str(&format!("\\u{code:04x}")),
+            _ => escaped.push_str(&format!("\\U{code:08x}")),
+        }
+    }
+    escaped
+}
+
 /// Whether a character is neither a control, format or private character nor a blank other than
 /// the space.
 fn is_printable(character: char) -> bool {

@@ -2,14 +2,14 @@
 
 /// One token; offsets count in the lexer's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
-    pub(super) start: u32,
-    pub(super) end: u32,
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(crate) enum TokenKind {
     OpenBrace,
     CloseBrace,
     OpenBracket,
@@ -56,6 +56,8 @@ pub(super) enum TokenKind {
     Colon,
     /// A newline, or the comment that ends with one.
     Newline,
+    /// A comment, only where the lexer was told to keep them; one to the end of its line has the newline in it.
+    Comment,
     EndOfFile,
     /// What the lexer has reported already.
     Refused,

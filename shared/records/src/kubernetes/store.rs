@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -51,6 +52,9 @@ impl KubernetesOptions {
     }
 }
 
+/// The most parts that one sweep removes.
+const MOST_SWEPT: usize = 100;
+
 /// The records of one estate, each in a Secret of its own.
 ///
 /// A Secret's name is derived from the record's key, which an annotation holds; labels name the manager and
@@ -63,6 +67,8 @@ pub struct KubernetesStore {
     page_size: u32,
     /// Whether the namespace was seen to be there, by itself or by something in it.
     used: AtomicBool,
+    /// Parts that the last listing showed and no record of it named, and when each was made.
+    leftovers: Mutex<BTreeMap<String, i64>>,
 }
 
 impl KubernetesStore {
@@ -84,6 +90,7 @@ impl KubernetesStore {
             estate: Estate { label, root: options.root, place },
             page_size: options.page_size.max(1),
             used: AtomicBool::new(false),
+            leftovers: Mutex::default(),
         })
     }
 
@@ -110,6 +117,10 @@ impl KubernetesStore {
         }
         self.used();
         Ok(())
+    }
+
+    fn leftovers(&self) -> MutexGuard<'_, BTreeMap<String, i64>> {
+        self.leftovers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn used(&self) {
@@ -176,6 +187,7 @@ impl KubernetesStore {
     /// Every record of the estate below a prefix; what is refused anywhere in the estate refuses the whole.
     async fn read_all(&self, prefix: &str) -> Result<BTreeMap<Key, Record>, StoreError> {
         let survey = self.survey().await?;
+        *self.leftovers() = parts::leftovers(&survey);
         let mut records = BTreeMap::new();
         for (key, secret) in survey.records {
             if !key.as_str().starts_with(prefix) {
@@ -542,6 +554,20 @@ impl RecordStore for KubernetesStore {
 
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
         Ok(self.read_all(prefix).await?.into_iter().collect())
+    }
+
+    /// Whoever wrote a part names it in its record a moment later, or never.
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        let old: Vec<String> = {
+            let leftovers = self.leftovers();
+            let old = leftovers.iter().filter(|(_, made)| **made < before);
+            old.map(|(name, _)| name.clone()).take(MOST_SWEPT).collect()
+        };
+        for name in &old {
+            self.requests.delete_part(name).await?;
+            self.leftovers().remove(name);
+        }
+        Ok(old.len())
     }
 
     fn location(&self) -> String {

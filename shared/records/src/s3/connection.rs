@@ -8,6 +8,7 @@ use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_s3::config::{Region, RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_types::service_config::ServiceConfigKey;
 use tokio::sync::OnceCell;
 
 use super::failure;
@@ -45,6 +46,23 @@ impl fmt::Debug for S3Connection {
     }
 }
 
+/// The server that the SDK's client of S3 talks to, where that is another than AWS: set for S3 alone
+/// (`AWS_ENDPOINT_URL_S3`, `services` in a profile), or for every service. What code has set comes first, as there.
+fn endpoint_of(sdk: &SdkConfig) -> Option<String> {
+    let every_service = || sdk.endpoint_url().map(ToOwned::to_owned);
+    if sdk.get_origin("endpoint_url").is_client_config() {
+        return every_service();
+    }
+    let key = ServiceConfigKey::builder()
+        .service_id("S3")
+        .env("AWS_ENDPOINT_URL")
+        .profile("endpoint_url")
+        .build()
+        .ok();
+    let of_s3 = sdk.service_config().zip(key).and_then(|(config, key)| config.load_config(key));
+    of_s3.or_else(every_service)
+}
+
 impl S3Connection {
     /// Makes the clients. Sends nothing.
     ///
@@ -54,8 +72,7 @@ impl S3Connection {
     /// multi-region access point, and [`StoreError::Refused`] when no region is known where one is needed.
     pub fn new(settings: S3Settings, sdk: &SdkConfig) -> Result<Self, StoreError> {
         let settings = settings.checked()?;
-        let endpoint =
-            settings.endpoint.clone().or_else(|| sdk.endpoint_url().map(ToOwned::to_owned));
+        let endpoint = settings.endpoint.clone().or_else(|| endpoint_of(sdk));
         let region = settings.region.clone().or_else(|| sdk.region().map(ToString::to_string));
         let region = match (region, &endpoint) {
             (Some(region), _) => region,

@@ -101,7 +101,7 @@ impl Estate {
             .env("HOME", self.path())
             .env("TMPDIR", self.path())
             // A world that is a folder has no requests under way once its provider is gone.
-            .env("PLUMB_TEST_MARGIN", "0")
+            .env("PLUMB__TRANSACTIONS__MARGIN", "0s")
             .env("TF_CLI_CONFIG_FILE", "cli.tfrc")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -2,7 +2,7 @@
 
 use super::messages::not_begun;
 use super::{EstateRecorder, Kind, Mark, Slot, lock};
-use crate::estate::{Swapped, swap};
+use crate::estate::{Swapped, swap_instance};
 use crate::identifiers::hexadecimal;
 use crate::object::DeposedKey;
 use crate::record::body::{
@@ -104,7 +104,7 @@ impl EstateRecorder {
         let kind = Kind::Result(Mark { claim: Some(claim), doubt: None, outcome: None });
         let body = self.body(&key, address, &state, slot, &kind).map_err(|e| refused(&e))?;
         let encoded = encode(&key, &body).map_err(|e| refused(&e))?;
-        match swap(&*self.estate.store, &key, encoded, &slot.version).await {
+        match swap_instance(&*self.estate.store, &key, encoded, &slot.version).await {
             Ok(Swapped::Written(version)) => {
                 self.wrote(address, version, body, state);
                 Ok(())

@@ -4,7 +4,7 @@ mod claims;
 mod journal;
 mod messages;
 
-use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap, swap_result};
+use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap, swap_instance};
 use crate::identifiers::{PlanId, RunId, WriteId, hexadecimal};
 use crate::record::body::{
     Claim, ClaimedObject, Doubt, FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom,
@@ -259,7 +259,7 @@ impl EstateRecorder {
         let store = &*self.estate.store;
         let first = match yields {
             true => swap(store, &key, encoded.clone(), expected).await,
-            false => swap_result(store, &key, encoded.clone(), expected).await,
+            false => swap_instance(store, &key, encoded.clone(), expected).await,
         };
         let (written, partial) = match first {
             Err(error @ StoreError::TooLarge { .. }) if !yields => {
@@ -326,7 +326,7 @@ impl EstateRecorder {
         let key = key.map_err(|e| unwritable(address, &e.into()))?;
         let encoded = encode(&key, &body).map_err(|e| unwritable(address, &e.into()))?;
         let expected = slot.stray.clone().unwrap_or_default();
-        match swap(&*self.estate.store, &key, encoded.clone(), &expected).await {
+        match swap_instance(&*self.estate.store, &key, encoded.clone(), &expected).await {
             Ok(Swapped::Written(version)) => {
                 let mut slot = slot.clone();
                 slot.state = Arc::new(state.clone());
