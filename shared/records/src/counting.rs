@@ -252,6 +252,10 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
         self.inner.try_hold(name).await
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.inner.clock_ahead()
+    }
+
     fn location(&self) -> String {
         self.inner.location()
     }

@@ -93,6 +93,9 @@ impl RunError {
             RunError::Transaction(TransactionError::Unsettled { .. }) => {
                 "What an earlier run left is not settled"
             }
+            RunError::Transaction(TransactionError::Clocks { .. }) => {
+                "This machine's clock is wrong"
+            }
             RunError::Transaction(_) => "The transaction cannot go on",
         };
         Diagnostic::error(summary, sentence(&self.to_string()))

@@ -9,7 +9,7 @@ use engine::record::body::{ClaimedAction, Phase};
 use engine::record::key::EstateName;
 use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
 use engine::transaction::{Begun, Standing, Transaction, TransactionError, is_only_busy};
-use records::MemoryStore;
+use records::{MemoryStore, RecordStore};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -274,4 +274,23 @@ async fn a_heartbeat_renews_the_lease_for_as_long_as_its_process_lives() {
     tokio::task::yield_now().await;
     let found = Transaction::find(&estate, &PlanId::from_stored("p1")).await.unwrap().unwrap();
     assert_eq!(found.lease_until, NOW + 160);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_not_the_stores_begins_nothing() {
+    for (ahead, refused) in [(8, true), (-8, true), (7, false), (-7, false)] {
+        let store = Arc::new(MemoryStore::with_clock_ahead(ahead));
+        let estate = estate_with(store.clone(), clock(), 1);
+        let begun = Transaction::begin(&estate, request("p1", "r1")).await;
+        match begun.err() {
+            None => assert!(!refused, "{ahead}"),
+            Some(error) => {
+                assert!(refused && matches!(error, TransactionError::Clocks { .. }), "{error}");
+                let side = if ahead > 0 { "behind" } else { "ahead of" };
+                let says = format!("8 seconds {side} the store's");
+                assert!(error.to_string().contains(&says), "{error}");
+                assert!(store.list("").await.unwrap().is_empty());
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@ use tokio::sync::OnceCell;
 
 use super::failure;
 use super::pacing::Pace;
+use super::server_clock::ServerClock;
 use super::settings::S3Settings;
 use crate::StoreError;
 
@@ -35,6 +36,7 @@ struct Inner {
     kms: aws_sdk_kms::Client,
     sts: aws_sdk_sts::Client,
     owner_passed: AtomicBool,
+    clock: ServerClock,
 }
 
 /// Without credentials.
@@ -86,8 +88,10 @@ impl S3Connection {
             .read_timeout(settings.timeouts.answer)
             .build();
         let sdk = sdk.to_builder().region(Region::new(region)).timeout_config(timeouts).build();
+        let clock = ServerClock::new();
         let mut s3 = aws_sdk_s3::config::Builder::from(&sdk)
             .retry_config(retries)
+            .interceptor(clock.clone())
             .force_path_style(settings.path_style)
             .disable_multi_region_access_points(true);
         let mut kms = aws_sdk_kms::config::Builder::from(&sdk);
@@ -115,6 +119,7 @@ impl S3Connection {
             kms: aws_sdk_kms::Client::from_conf(kms.build()),
             sts: aws_sdk_sts::Client::from_conf(sts.build()),
             owner_passed: AtomicBool::new(false),
+            clock,
         };
         Ok(Self { settings: Arc::new(settings), honesty: Arc::default(), inner: Arc::new(inner) })
     }
@@ -153,6 +158,10 @@ impl S3Connection {
 
     pub(super) fn honesty(&self) -> &OnceCell<()> {
         &self.honesty
+    }
+
+    pub(super) fn clock_ahead(&self) -> Option<i64> {
+        self.inner.clock.ahead()
     }
 
     pub(super) fn pace(&self) -> &Pace {
