@@ -97,7 +97,11 @@ impl RecordStore for SimulatedStore {
         body: Bytes,
         expected: &Version,
     ) -> Result<Version, StoreError> {
-        let what = format!("put {key} from {expected}: {}", words(&body));
+        let words = match self.scheduler.lock().trace.is_kept() {
+            true => words(&body),
+            false => String::new(),
+        };
+        let what = format!("put {key} from {expected}: {words}");
         let lost = StoreError::Unanswered { key: key.clone(), source: None };
         let (key, expected) = (key.clone(), expected.clone());
         let put = move |world: &mut crate::world::World| {
