@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Commands that have commands of their own.
-const GROUPS: [&str; 5] = ["contract", "state", "workspace", "providers", "runs"];
+const GROUPS: [&str; 6] = ["contract", "metadata", "state", "workspace", "providers", "runs"];
 
 /// A command with its arguments.
 #[derive(Debug, Default)]

@@ -17,7 +17,6 @@ mod session;
 mod signals;
 mod spill;
 mod stores;
-mod surroundings;
 mod variables;
 mod whole_file;
 mod working_directory;

@@ -9,7 +9,7 @@ use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
 use crate::stores::ProcessSurroundings;
-use crate::surroundings::{SystemRandom, WallClock};
+
 use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
 use engine::estate::Estate;
@@ -19,6 +19,7 @@ use engine::random::Random;
 use engine::saved_plan::LockedProvider;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
+use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
 use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;

@@ -57,6 +57,27 @@ pub(crate) async fn values(
     }
 }
 
+/// The values that are given; there may be fewer than variables.
+///
+/// # Errors
+/// Where a value cannot be read.
+pub(crate) fn given(
+    session: &Session,
+    source: &Source,
+    arguments: Vec<VariableArgument>,
+) -> Result<(Variables, Diagnostics), Failure> {
+    let sources = &source.configuration.sources;
+    let inputs = VariableInputs { environment: session.environment.input_variables(), arguments };
+    let (given, mut diagnostics) =
+        given_values(&*session.directory.files, Path::new(""), &inputs, sources);
+    let (resolved, found) = given.resolve(&source.configuration.root.module, sources);
+    diagnostics.extend(found);
+    match diagnostics.has_errors() {
+        true => Err(Failure::Diagnostics(diagnostics, sources.clone())),
+        false => Ok((resolved.values, diagnostics)),
+    }
+}
+
 async fn ask(
     session: &Session,
     module: &Module,

@@ -5,6 +5,7 @@ mod importing;
 use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
 use crate::evaluation::{EvalContext, Operation};
+use crate::inspection::{Basis, Inspection};
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
 use crate::planning::{self, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
@@ -148,6 +149,25 @@ impl Context {
         settled.unwrap_or_else(|| Settled::NotNow("the operation was stopped".into()))
     }
 
+    /// Evaluates what is named in a configuration, for questions about it. Variables without a value are
+    /// unknown. What cannot be evaluated is reported, and is unknown too.
+    pub async fn inspect(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        basis: Basis,
+    ) -> (Option<Inspection>, Diagnostics) {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let now = self.environment.clock.now();
+        let operation = Operation::Inspect;
+        let context = self.evaluation(configuration, operation, variables, Some(now), &pool);
+        match self.supervise(&pool, Inspection::begin(context, basis)).await {
+            Some((inspection, diagnostics)) => (Some(inspection), diagnostics),
+            None => (None, interrupted()),
+        }
+    }
+
     fn pool(&self) -> Arc<ProviderPool> {
         Arc::new(ProviderPool::new(self.environment.providers.clone()))
     }
@@ -258,6 +278,8 @@ impl Context {
             std::future::pending::<()>().await;
         };
         let result = tokio::select! {
+            // What is ready at once counts in this order.
+            biased;
             result = work => Some(result),
             () = self.stop.aborted() => None,
             () = due => None,

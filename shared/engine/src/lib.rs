@@ -12,6 +12,7 @@ pub mod existing_state;
 mod graph;
 pub mod hooks;
 pub mod identifiers;
+pub mod inspection;
 pub mod moving;
 pub mod object;
 mod object_change;

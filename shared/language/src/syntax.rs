@@ -17,7 +17,7 @@ pub(crate) use lexer::tokens_with_comments;
 pub(crate) use literal::escape_literal;
 pub use literal::quote;
 pub use parser::{
-    is_identifier, parse_body, parse_expression, parse_partial_traversal, parse_template,
-    parse_traversal,
+    is_identifier, is_unfinished, parse_body, parse_expression, parse_partial_traversal,
+    parse_template, parse_traversal,
 };
 pub use suggestion::suggest;

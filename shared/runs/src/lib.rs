@@ -14,23 +14,41 @@
 //! - [`state`]: what records say, decoded for views.
 
 pub mod adopt;
+pub mod api;
 pub mod apply;
+pub mod approval;
+pub mod artifact;
+pub mod bundle;
 pub mod contract;
+pub mod deployment;
+pub mod deployment_stores;
 pub mod dismiss;
 mod error;
+pub mod executions;
+pub mod function_environment;
 pub mod history;
+pub mod https;
 pub mod key_file;
 pub mod kms_key;
 pub mod migrate;
 pub mod migrate_store;
 pub mod plan;
 pub mod plan_key;
+pub mod principal;
 pub mod project;
+pub mod provider_mirror;
 pub mod remote_state;
+pub mod report;
+pub mod repository_host;
+pub mod run_reference;
+pub mod run_state;
+pub mod secrets;
 pub mod source;
 pub mod state;
+pub mod steps;
 pub mod stores;
 pub mod validate;
+pub mod webhook;
 mod workplace;
 
 pub use error::RunError;

@@ -165,7 +165,7 @@ impl Stores {
     }
 }
 
-async fn connect(
+pub(crate) async fn connect(
     table: &S3Table,
     part: &str,
     surroundings: &dyn StoreSurroundings,

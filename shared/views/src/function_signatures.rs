@@ -39,7 +39,7 @@ fn parameter(parameter: &Parameter) -> Json {
         items.push(("description", Json::string(parameter.description)));
     }
     if parameter.allow_null {
-        items.push(("is_nullable", Json::bool(true)));
+        items.push(("is_nullable", Json::Bool(true)));
     }
     items.push(("type", type_json(&parameter.ty.ty())));
     Json::object(items)

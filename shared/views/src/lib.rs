@@ -17,6 +17,7 @@ mod checks;
 mod colour;
 pub mod configuration_json;
 pub mod contract;
+pub mod dependency_graph;
 pub mod diagnostics;
 mod diff;
 pub mod function_signatures;

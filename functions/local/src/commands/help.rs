@@ -11,9 +11,12 @@ const COMMANDS: &[(&str, &str)] = &[
     ("destroy", "Destroy previously-created infrastructure"),
     ("adopt", "Record a result or an object that the records leave open"),
     ("dismiss", "Drop a result or a doubt that the records leave open"),
+    ("console", "Say what expressions come to"),
     ("contract check", "Check what the store of records has to guarantee"),
     ("fmt", "Lay out configuration files in the canonical style"),
     ("get", "Note which modules are installed"),
+    ("graph", "Show what depends on what, in the DOT language"),
+    ("metadata functions", "Show the signatures of all functions, with -json"),
     ("migrate", "Take over the state that Terraform keeps in a file"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
@@ -67,6 +70,8 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["destroy"] => format!(
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
         ),
+        ["console"] => "Usage: plumb [-chdir=DIR] console [options]\n\nSays what expressions come to: line by line at a terminal; from a pipe, all lines are evaluated and the last is\nanswered. Changes nothing.\n\nOptions:\n\n  -plan                  Plan first, and show resources as they would be.\n  -var 'NAME=VALUE'      Set a root variable. May be given often.\n  -var-file=FILE         Set root variables from a file. May be given often.\n".to_owned(),
+        ["graph"] => "Usage: plumb [-chdir=DIR] graph\n\nWrites the resources of the configuration and what they depend on in the DOT language.\n".to_owned(),
         ["fmt"] => "Usage: plumb [-chdir=DIR] fmt [options] [FILE | DIRECTORY | -]...\n\nLays out configuration (.tf, .tfvars, .tftest.hcl, .tfmock.hcl) in the canonical style: the files of the working\ndirectory, those that are named, or with - standard input. JSON is left as it is.\n\nOptions:\n\n  -check                 Change nothing. Exits with 0 where all is laid out already, and with 3 where not.\n  -diff                  Show what changes.\n  -list=false            Do not list the files that change.\n  -no-color              Write no colours.\n  -recursive             Also lay out what is in directories below.\n  -write=false           Change no file.\n".to_owned(),
         ["validate"] => format!(
             "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"

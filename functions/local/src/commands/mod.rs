@@ -2,13 +2,16 @@
 
 mod adopt;
 mod apply;
+mod console;
 mod contract;
 mod deadline;
 mod dismiss;
 mod fmt;
 mod get;
+mod graph;
 mod help;
 mod init;
+mod metadata;
 mod migrate;
 mod migrate_store;
 mod operation;
@@ -60,6 +63,9 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             [] => help::without_command(),
             ["init"] => init::run(invocation, environment).await,
             ["fmt"] => fmt::run(invocation, environment),
+            ["console"] => console::run(invocation, environment).await,
+            ["graph"] => graph::run(invocation, environment),
+            ["metadata", "functions"] => metadata::functions(invocation, environment),
             ["get"] => get::run(invocation, environment),
             ["validate"] => validate::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,

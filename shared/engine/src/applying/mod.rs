@@ -172,6 +172,7 @@ impl ApplyWalk {
             }
             let left = Duration::from_secs(left.unsigned_abs());
             tokio::select! {
+                biased;
                 () = clock.sleep(left) => {}
                 () = self.context.stop.reached(StopLevel::Draining) => {}
             }

@@ -30,6 +30,8 @@ pub(crate) enum Operation {
     Validate,
     Plan,
     Apply,
+    /// Answering a person's questions.
+    Inspect,
 }
 
 /// Shared by all vertices of a walk.

@@ -48,7 +48,12 @@ pub(crate) fn variable(context: &EvalContext, path: &ModulePath, name: &Arc<str>
 
 fn root_variable(context: &EvalContext, variable: &Variable) -> Option<Value> {
     let given = context.variables.get(&variable.name).cloned();
-    if given.is_none() && context.operation == Operation::Validate {
+    let unasked = match context.operation {
+        Operation::Validate => true,
+        Operation::Inspect => variable.default.is_none(),
+        _ => false,
+    };
+    if given.is_none() && unasked {
         let marks = marks(variable);
         return Some(Value::unknown(variable.constraint.ty.without_optional()).with_marks(marks));
     }

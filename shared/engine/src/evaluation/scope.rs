@@ -106,7 +106,7 @@ impl Scope for ModuleScope<'_> {
     /// Every plan validates first, so that later walks need not ask again.
     fn check(&self, reference: &Reference) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
-        if self.context.operation != Operation::Validate {
+        if !matches!(self.context.operation, Operation::Validate | Operation::Inspect) {
             return diagnostics;
         }
         let available = Available {
@@ -205,7 +205,7 @@ impl Scope for ModuleScope<'_> {
             base_directory: std::path::Path::new("."),
             working_directory: &environment.working_directory,
             home_directory: environment.home_directory.as_deref(),
-            pure_only: self.context.operation != Operation::Apply,
+            pure_only: !matches!(self.context.operation, Operation::Apply | Operation::Inspect),
             now: environment.clock.now(),
             plan_timestamp: self.context.plan_timestamp,
             random: &*environment.random,

@@ -1,14 +1,21 @@
 use crate::support::{
-    NOW, address, call, claiming, clock, estate_with, executing, instance, members_now, request,
-    undecided,
+    Counter, NOW, address, call, claiming, clock, estate_with, executing, instance, members_now,
+    request, undecided,
 };
+use engine::clock::Clock;
+use engine::estate::Estate;
 use engine::identifiers::PlanId;
 use engine::record::body::{ClaimedAction, Phase};
+use engine::record::key::EstateName;
 use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
 use engine::transaction::{Begun, Standing, Transaction, TransactionError, is_only_busy};
 use records::MemoryStore;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::Semaphore;
 
 #[tokio::test]
 async fn a_plan_is_used_once() {
@@ -214,4 +221,57 @@ async fn many_transactions_raise_the_serial_together() {
     }
     let header = estate_with(store, clock(), 99).read_header().await.unwrap().unwrap();
     assert_eq!((header.serial, header.under_way.len()), (16, 0));
+}
+
+/// A clock on which only sleeping takes time, as long as it is allowed to.
+#[derive(Clone)]
+struct Pacemaker {
+    now: Arc<AtomicI64>,
+    beats: Arc<Semaphore>,
+}
+
+impl Clock for Pacemaker {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(self.now.load(Ordering::SeqCst)).unwrap()
+    }
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.now.load(Ordering::SeqCst).unsigned_abs())
+    }
+    fn sleep(&self, pause: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let this = self.clone();
+        Box::pin(async move {
+            this.beats.acquire().await.unwrap().forget();
+            this.now.fetch_add(i64::try_from(pause.as_secs()).unwrap(), Ordering::SeqCst);
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_heartbeat_renews_the_lease_for_as_long_as_its_process_lives() {
+    let (now, beats) = (Arc::new(AtomicI64::new(NOW)), Arc::new(Semaphore::new(0)));
+    let clock = Arc::new(Pacemaker { now, beats });
+    let store = Arc::new(MemoryStore::new());
+    let name = EstateName::new("prod").unwrap();
+    let random = Arc::new(Counter(AtomicU64::new(1 << 32)));
+    let estate = Estate::open(store.clone(), "state", name, clock.clone(), random).unwrap();
+    let run = claiming(&estate, "p1", &[("test_thing.a", ClaimedAction::Create)]).await;
+    clock.beats.add_permits(5);
+    while run.renewals() < 5 {
+        tokio::task::yield_now().await;
+    }
+    // A hundred seconds on, with a lease of sixty.
+    assert_eq!(clock.seconds(), NOW + 100);
+    let found = Transaction::find(&estate, &PlanId::from_stored("p1")).await.unwrap().unwrap();
+    assert_eq!(found.lease_until, NOW + 160);
+    let a = address("test_thing.a");
+    run.recorder().begin(&a, &call(ClaimedAction::Create)).await.unwrap();
+    let other = Transaction::begin(&estate, request("p1", "r2")).await;
+    assert!(matches!(other, Err(TransactionError::Busy { until, .. }) if until == NOW + 160));
+    // Its heart stops with it.
+    drop(run);
+    clock.beats.add_permits(5);
+    clock.now.store(NOW + 300, Ordering::SeqCst);
+    tokio::task::yield_now().await;
+    let found = Transaction::find(&estate, &PlanId::from_stored("p1")).await.unwrap().unwrap();
+    assert_eq!(found.lease_until, NOW + 160);
 }

@@ -86,6 +86,31 @@ pub fn parse_partial_traversal(
     (traversal, parser.finish())
 }
 
+/// Whether more lines may make an expression of a text that is none yet: brackets, a template or a heredoc are open at
+/// its end.
+pub fn is_unfinished(text: &str) -> bool {
+    let mut lexer = Lexer::new(text.as_bytes(), FileId(0), 0, Start::Normal);
+    let mut open = 0_isize;
+    loop {
+        let kind = lexer.next().kind;
+        match kind {
+            TokenKind::EndOfFile => return open > 0,
+            TokenKind::OpenBrace
+            | TokenKind::OpenBracket
+            | TokenKind::OpenParen
+            | TokenKind::OpenHeredoc
+            | TokenKind::Interpolation
+            | TokenKind::Directive => open += 1,
+            TokenKind::CloseBrace
+            | TokenKind::CloseBracket
+            | TokenKind::CloseParen
+            | TokenKind::CloseHeredoc
+            | TokenKind::SequenceEnd => open -= 1,
+            _ => {}
+        }
+    }
+}
+
 /// Whether a text is one identifier: a letter or underscore, then letters, digits, underscores and
 /// dashes, as Unicode defines letters and digits.
 pub fn is_identifier(text: &str) -> bool {

@@ -22,7 +22,7 @@ fn labels_with_escapes_are_kept() {
 #[test]
 fn an_interpolation_stays_where_it_would_mean_nothing_without_its_quotes() {
     let text = "a    = \"${ # why\n  b }\"\n";
-    assert_eq!(formatted(text).unwrap(), "a = \"${# why\n  b}\"\n");
+    assert_eq!(formatted(text).unwrap(), "a = \"${ # why\nb}\"\n");
     let text = "a = \"${(b) +\n(c)}\"\n";
     assert!(formatted(text).unwrap().starts_with("a = \"${(b) +\n"));
 }

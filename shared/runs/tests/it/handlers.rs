@@ -1,7 +1,7 @@
 //! Plan, validate and apply on an estate in memory.
 
+use crate::surroundings::{Counter, SetClock};
 use async_trait::async_trait;
-use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::existing_state::NewEstate;
 use engine::identifiers::{Principal, RunId};
@@ -11,7 +11,6 @@ use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
 use engine::transaction::Terms;
 use engine::verdict::{Stage, Verdict};
 use engine::{Environment, PlanOptions, Stop, Variables};
-use jiff::Timestamp;
 use language::files::{FileSystem, Memory};
 use providers::builtin::BuiltinProvider;
 use providers::{Provider, ProviderError, Providers};
@@ -23,32 +22,9 @@ use runs::{RunError, Workplace};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use values::address::ProviderAddress;
 
 const CONFIGURATION: &str = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
-
-/// Stands still until it is set.
-pub(crate) struct SetClock(pub(crate) AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_second(self.0.load(Ordering::SeqCst)).unwrap()
-    }
-    fn elapsed(&self) -> std::time::Duration {
-        std::time::Duration::from_secs(self.0.load(Ordering::SeqCst).unsigned_abs())
-    }
-}
-
-#[derive(Default)]
-pub(crate) struct Counter(pub(crate) AtomicU64);
-
-impl Random for Counter {
-    fn fill(&self, bytes: &mut [u8]) {
-        let next = self.0.fetch_add(1, Ordering::SeqCst).to_be_bytes();
-        bytes.iter_mut().zip(next.iter().rev().cycle()).for_each(|(byte, next)| *byte = *next);
-    }
-}
 
 pub(crate) struct BuiltinOnly(pub(crate) Arc<BuiltinProvider>);
 
@@ -72,7 +48,7 @@ struct Scene {
 
 fn scene(configuration: &str) -> Scene {
     let store = Arc::new(CountingStore::new(MemoryStore::new()));
-    let clock = Arc::new(SetClock(AtomicI64::new(1_000_000)));
+    let clock = Arc::new(SetClock::at(1_000_000));
     let random: Arc<dyn Random> = Arc::new(Counter::default());
     let files: Arc<dyn FileSystem> =
         Arc::new([("main.tf", configuration)].into_iter().collect::<Memory>());
@@ -188,7 +164,7 @@ async fn nothing_is_written_for_a_plan_that_is_not_ours() {
 async fn a_plan_expires() {
     let scene = scene(CONFIGURATION);
     let bytes = scene.saved().await;
-    scene.clock.0.fetch_add(engine::saved_plan::DEFAULT_EXPIRY, Ordering::SeqCst);
+    scene.clock.advance(engine::saved_plan::DEFAULT_EXPIRY);
     let refused = scene.apply_saved(&bytes, "run").await.unwrap();
     assert_eq!(rejecting(&refused.verdicts), [Stage::Authenticity]);
 }

@@ -1,6 +1,7 @@
 //! What plan and apply cost on S3, counted where requests arrive.
 
-use crate::handlers::{BuiltinOnly, Counter, SetClock};
+use crate::handlers::BuiltinOnly;
+use crate::surroundings::{Counter, SetClock};
 use async_trait::async_trait;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
@@ -64,11 +65,11 @@ pub(crate) async fn workplace(toml: &str, root: &Path, files: Arc<dyn FileSystem
     let places = Places { root, beside: root };
     let stores =
         Stores::open(&project, &name, places, Opening::Create, &Surroundings).await.unwrap();
-    let clock = Arc::new(SetClock(AtomicI64::new(1_000_000)));
+    let clock = Arc::new(SetClock::at(1_000_000));
     // No two processes make the same names.
     static PROCESSES: AtomicU64 = AtomicU64::new(1);
     let process = PROCESSES.fetch_add(1, Ordering::SeqCst);
-    let random: Arc<dyn Random> = Arc::new(Counter(AtomicU64::new(process << 32)));
+    let random: Arc<dyn Random> = Arc::new(Counter::from(process << 32));
     let estate = Estate::open(stores.records, "", name, clock.clone(), random.clone()).unwrap();
     let environment = Environment {
         files,

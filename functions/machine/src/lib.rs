@@ -1,4 +1,4 @@
-//! Clock and randomness of this machine.
+//! Clock and randomness of this machine: what every program of ours hands to the libraries.
 
 use engine::clock::Clock;
 use engine::random::Random;
@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// The wall clock.
-pub(crate) struct WallClock;
+/// The wall clock, and one that counts suspension.
+pub struct WallClock;
 
 impl Clock for WallClock {
     fn now(&self) -> Timestamp {
@@ -21,7 +21,7 @@ impl Clock for WallClock {
 }
 
 /// The operating system's randomness.
-pub(crate) struct SystemRandom;
+pub struct SystemRandom;
 
 impl Random for SystemRandom {
     fn fill(&self, bytes: &mut [u8]) {

@@ -1,0 +1,3 @@
+//! The engine under simulation.
+
+mod seeds;
