@@ -6,7 +6,7 @@ use aws_config::{BehaviorVersion, SdkConfig};
 use machine::{SystemRandom, WallClock};
 use providers::SchemaCache;
 use providers::plugin::watchdog::WatchdogCommand;
-use records::kubernetes::ClusterAccess;
+use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::function_environment::FunctionEnvironment;
 use runs::stores::StoreSurroundings;
 use std::ffi::OsString;
@@ -79,5 +79,10 @@ impl StoreSurroundings for Surroundings {
 
     fn cluster(&self, _context: Option<&str>) -> ClusterAccess {
         ClusterAccess::InCluster { server: None }
+    }
+
+    /// A function has no identity but its role, which other clouds do not know.
+    fn provider_token(&self, _cluster: &ManagedCluster) -> Option<String> {
+        None
     }
 }

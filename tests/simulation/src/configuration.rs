@@ -83,6 +83,8 @@ impl Configuration {
             7 => block.link = link,
             8 => self.add(dice),
             9 | 10 => self.remove(&name),
+            // What has another name is another thing.
+            _ if block.named => block.value = literal,
             _ => self.rename(dice, &name),
         }
     }
@@ -108,6 +110,7 @@ impl Configuration {
         let free: Vec<&str> =
             NAMES.into_iter().filter(|name| !self.blocks.contains_key(*name)).collect();
         let Some(name) = dice.pick(&free).map(ToString::to_string) else { return };
+        self.moved.remove(&name);
         let named = self.names && dice.happens(500);
         self.labels += 1;
         // Other configurations that grow from the same one may mean the same thing by it.
