@@ -1,5 +1,7 @@
 //! The engine under simulation.
 
+#![expect(clippy::unwrap_used, reason = "a simulation that cannot go on fails")]
+
 mod breakages;
 mod seeds;
 
