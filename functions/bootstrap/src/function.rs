@@ -6,7 +6,7 @@ use aws_config::{BehaviorVersion, SdkConfig};
 use machine::{SystemRandom, WallClock};
 use providers::SchemaCache;
 use providers::plugin::watchdog::WatchdogCommand;
-use records::kubernetes::ClusterAccess;
+use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::function_environment::FunctionEnvironment;
 use runs::stores::StoreSurroundings;
 use std::ffi::OsString;
@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// Where a function may write, in Lambda.
-const SCRATCH: &str = "/tmp/plumbline";
+/// The folder of ours where a function may write.
+const SCRATCH: &str = "plumbline";
 /// Bytes that packages of providers may take where the environment says nothing: half of the least that Lambda has.
 const PACKAGE_ROOM: u64 = 256 << 20;
 /// Megabytes that they may take.
@@ -44,7 +44,7 @@ impl Function {
             variables,
             inherited,
             watchdog: WatchdogCommand { program, args: vec![WATCHDOG.into()] },
-            scratch: SCRATCH.into(),
+            scratch: std::env::temp_dir().join(SCRATCH),
             package_room: room.map_or(PACKAGE_ROOM, |megabytes| megabytes << 20),
             surroundings: surroundings.clone(),
             clock: Arc::new(WallClock),
@@ -79,5 +79,10 @@ impl StoreSurroundings for Surroundings {
 
     fn cluster(&self, _context: Option<&str>) -> ClusterAccess {
         ClusterAccess::InCluster { server: None }
+    }
+
+    /// A function has no identity but its role, which other clouds do not know.
+    fn provider_token(&self, _cluster: &ManagedCluster) -> Option<String> {
+        None
     }
 }

@@ -4,19 +4,20 @@ use crate::json::Json;
 use crate::value_json::type_json;
 use language::functions::{self, Function, Parameter};
 
-/// Functions that are spelled `core::name` too, and thus all.
+/// Every function is spelled with this prefix too.
 const PREFIX: &str = "core::";
+/// A function that only the console has.
+const CONSOLE_ONLY: &str = "type";
 
 /// The signatures of all functions, in both spellings.
 pub fn function_signatures() -> Json {
-    let plain = functions::all().map(|function| (function.name.to_owned(), signature(function)));
-    let prefixed = functions::all()
-        .map(|function| (format!("{PREFIX}{}", function.name), signature(function)));
-    let mut signatures: Vec<(String, Json)> = plain.chain(prefixed).collect();
-    signatures.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let listed = functions::all().filter(|function| function.name != CONSOLE_ONLY);
+    let both = listed.flat_map(|function| {
+        ["", PREFIX].map(|prefix| (format!("{prefix}{}", function.name), signature(function)))
+    });
     Json::object([
         ("format_version", Json::string("1.0")),
-        ("function_signatures", Json::object(signatures)),
+        ("function_signatures", Json::object(both)),
     ])
 }
 

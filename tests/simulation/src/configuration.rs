@@ -31,6 +31,9 @@ pub struct Configuration {
     moved: BTreeMap<String, String>,
     outputs: BTreeMap<String, String>,
     labels: usize,
+    /// Whether there are things with names of their own. These cannot be there twice, so nothing is created before what
+    /// it replaces is destroyed.
+    names: bool,
 }
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "f", "g"];
@@ -39,7 +42,7 @@ impl Configuration {
     /// A configuration of a few resources.
     #[must_use]
     pub fn rolled(dice: &mut Dice) -> Self {
-        let mut made = Self::default();
+        let mut made = Self { names: dice.happens(500), ..Self::default() };
         for _ in 0..2 + dice.below(3) {
             made.add(dice);
         }
@@ -75,12 +78,13 @@ impl Configuration {
             5 => block.place += 1,
             6 => {
                 block.place += 1;
-                // What has a name of its own cannot be there twice.
-                block.create_before_destroy = !block.named && !block.create_before_destroy;
+                block.create_before_destroy = !self.names && !block.create_before_destroy;
             }
             7 => block.link = link,
             8 => self.add(dice),
             9 | 10 => self.remove(&name),
+            // What has another name is another thing.
+            _ if block.named => block.value = literal,
             _ => self.rename(dice, &name),
         }
     }
@@ -106,7 +110,8 @@ impl Configuration {
         let free: Vec<&str> =
             NAMES.into_iter().filter(|name| !self.blocks.contains_key(*name)).collect();
         let Some(name) = dice.pick(&free).map(ToString::to_string) else { return };
-        let named = dice.happens(300);
+        self.moved.remove(&name);
+        let named = self.names && dice.happens(500);
         self.labels += 1;
         // Other configurations that grow from the same one may mean the same thing by it.
         let label = format!("{name}{}", self.labels);
@@ -115,7 +120,7 @@ impl Configuration {
             false => Expression::Literal(dice.below(1000)),
         };
         let link = if dice.happens(400) { self.earlier(dice, &name) } else { None };
-        let create_before_destroy = !named && dice.happens(250);
+        let create_before_destroy = !self.names && dice.happens(300);
         let block = Block { named, label, value, place: 0, link, create_before_destroy };
         if dice.happens(500) {
             let attributes = ["value", "stamp"];

@@ -125,9 +125,13 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
         let before = last.insert(written.key.clone(), body.clone());
         let revision = before.as_ref().map_or("", |before| &before.revision);
         if revision != body.revision {
-            // A call that was in flight is what changed it, whoever found that out.
-            let claim = before.as_ref().and_then(|before| before.claim.as_ref()).filter(|claim| {
-                matches!(claim.state, ClaimState::Applying | ClaimState::Unfinished)
+            // A call that was in flight is what changed it, whoever found that out; and a move that was half done, whoever
+            // has finished it.
+            let claim = before.as_ref().and_then(|before| {
+                let claim = before.claim.as_ref()?;
+                let in_flight =
+                    matches!(claim.state, ClaimState::Applying | ClaimState::Unfinished);
+                (in_flight || before.written_by == body.written_by).then_some(claim)
             });
             let writer = claim
                 .map(|claim| claim.transaction.clone())

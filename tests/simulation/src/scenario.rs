@@ -303,8 +303,7 @@ impl Scene {
                         self.scheduler.sleep(OUTSIDE, after).await;
                         self.apply(&made, &other, true, &mut right).await
                     };
-                    let (one, other) =
-                        tokio::join!(self.apply(&made, &one, true, &mut left), twin);
+                    let (one, other) = tokio::join!(self.apply(&made, &one, true, &mut left), twin);
                     match one == Invoked::Over || other == Invoked::Over {
                         true => Invoked::Over,
                         false => one,
@@ -547,8 +546,7 @@ impl Scene {
 }
 
 fn read_source(workplace: &runs::Workplace) -> Result<Source, String> {
-    let (source, diagnostics) =
-        source::from_directory(&*workplace.environment.files, Modules::All);
+    let (source, diagnostics) = source::from_directory(&*workplace.environment.files, Modules::All);
     match diagnostics.has_errors() {
         true => {
             let errors: Vec<String> = diagnostics.iter().map(|d| d.summary.clone()).collect();

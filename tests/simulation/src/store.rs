@@ -97,7 +97,11 @@ impl RecordStore for SimulatedStore {
         body: Bytes,
         expected: &Version,
     ) -> Result<Version, StoreError> {
-        let what = format!("put {key} from {expected}: {}", words(&body));
+        let words = match self.scheduler.lock().trace.is_kept() {
+            true => words(&body),
+            false => String::new(),
+        };
+        let what = format!("put {key} from {expected}: {words}");
         let lost = StoreError::Unanswered { key: key.clone(), source: None };
         let (key, expected) = (key.clone(), expected.clone());
         let put = move |world: &mut crate::world::World| {
@@ -108,9 +112,7 @@ impl RecordStore for SimulatedStore {
             };
             (put, words)
         };
-        self.scheduler
-            .ask(self.process, Kind::Write, what, put, |put, _| put, Err(lost))
-            .await
+        self.scheduler.ask(self.process, Kind::Write, what, put, |put, _| put, Err(lost)).await
     }
 
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {

@@ -31,6 +31,12 @@ impl Trace {
         }
     }
 
+    /// Whether lines are kept: then they are worth more words.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.lines.is_some()
+    }
+
     /// Tells traces apart that differ anywhere.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {

@@ -5,6 +5,7 @@
 mod adoption;
 mod approval;
 mod bad_files;
+mod conformance;
 mod exit_codes;
 mod formatting;
 mod initialization;
@@ -13,6 +14,7 @@ mod migrate;
 mod migrate_store;
 mod outputs;
 mod project;
+mod questions;
 mod refusals;
 mod runs;
 mod scene;

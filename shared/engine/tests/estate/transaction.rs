@@ -5,15 +5,16 @@ use crate::support::{
 use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::identifiers::PlanId;
-use engine::record::body::{ClaimedAction, Phase};
+use engine::record::body::{ClaimState, ClaimedAction, Phase};
 use engine::record::key::EstateName;
 use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
-use engine::transaction::{Begun, Standing, Transaction, TransactionError, is_only_busy};
+use engine::transaction::{Begun, Standing, Terms, Transaction, TransactionError, is_only_busy};
+use records::testing::{Answer, ObservedStore, Write};
 use records::{MemoryStore, RecordStore};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -293,4 +294,27 @@ async fn a_clock_that_is_not_the_stores_begins_nothing() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_lease_that_ends_while_a_call_is_announced_ends_the_call_too() {
+    let clock = clock();
+    let (slow, moved) = (Arc::new(AtomicBool::new(false)), clock.clone());
+    let is_slow = slow.clone();
+    let store = ObservedStore::new(MemoryStore::new(), move |_: &Write| {
+        if is_slow.swap(false, Ordering::SeqCst) {
+            moved.0.fetch_add(Terms::default().lease, Ordering::SeqCst);
+        }
+        Answer::Deliver
+    });
+    let estate = estate_with(Arc::new(store), clock, 1);
+    let run = claiming(&estate, "p1", &[("test_thing.a", ClaimedAction::Create)]).await;
+    slow.store(true, Ordering::SeqCst);
+    let refused =
+        run.recorder().begin(&address("test_thing.a"), &call(ClaimedAction::Create)).await;
+    let refused = refused.unwrap_err();
+    assert!(matches!(refused, CallRefused::NothingMore(NothingMore::LeaseEnded)), "{refused}");
+    let reading = estate.read().await.unwrap();
+    let claim = reading.records[&address("test_thing.a")].claim.clone().unwrap();
+    assert_eq!(claim.state, ClaimState::Claimed, "a call that was never made looks in flight");
 }

@@ -108,11 +108,15 @@ impl Evaluator<'_> {
                 }
             }
         };
-        result.unwrap_or_else(|error| {
-            let (error, about) = self.failed_call(&error, call, function, &arguments, expression);
-            self.fail(error, about, locals);
-            Value::dynamic()
-        })
+        match result {
+            Ok(value) => self.account_for(value, expression.span),
+            Err(error) => {
+                let (error, about) =
+                    self.failed_call(&error, call, function, &arguments, expression);
+                self.fail(error, about, locals);
+                Value::dynamic()
+            }
+        }
     }
 
     /// The arguments in order, the last one expanded; `None` where that failed or has to wait.

@@ -66,6 +66,9 @@ impl Evaluator<'_> {
         let mut known = true;
         let mut items = Vec::with_capacity(elements.len());
         for (key, element, origin) in elements {
+            if !self.may_add_element(head.span) {
+                return Value::dynamic();
+            }
             let frame = head.frame(key, element, origin, locals);
             let inner = Locals::Within(&frame);
             match self.includes(head, known, &mut marks, inner) {
@@ -105,6 +108,9 @@ impl Evaluator<'_> {
         let mut items: BTreeMap<Arc<str>, Value> = BTreeMap::new();
         let mut groups: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
         for (key, element, origin) in elements {
+            if !self.may_add_element(head.span) {
+                return Value::dynamic();
+            }
             let frame = head.frame(key, element, origin, locals);
             let inner = Locals::Within(&frame);
             match self.includes(&head, known, &mut marks, inner) {

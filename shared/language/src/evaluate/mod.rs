@@ -3,6 +3,7 @@
 //! [`Evaluation`] is the way in. Evaluation never stops at an error: what failed gives an unknown
 //! value of any type, so that one pass finds all that is wrong.
 
+mod allowance;
 mod call;
 mod conditional;
 mod for_expression;
@@ -149,6 +150,7 @@ pub(crate) struct Evaluator<'a> {
     /// Within how many calls of `try` and `can`: diagnostics are not worth describing there.
     attempts: u32,
     template_depth: u32,
+    allowance: allowance::Allowance,
     console: bool,
 }
 
@@ -173,6 +175,7 @@ impl<'a> Evaluator<'a> {
             refused: Vec::new(),
             attempts: 0,
             template_depth: 0,
+            allowance: allowance::Allowance::default(),
             console: false,
         }
     }

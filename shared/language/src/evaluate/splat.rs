@@ -70,6 +70,9 @@ impl Evaluator<'_> {
         let elements = elements.map(|(at, item)| (Value::number(at), item.clone())).collect();
         let open = open.filter(|_| is_sequence);
         for (_, item, origin) in self.with_origins(elements, &source, open) {
+            if !self.may_add_element(expression.span) {
+                return Value::dynamic();
+            }
             results.push(self.splat_item(node, item, origin.or_else(|| alone.clone()), locals));
         }
         self.reads.distinct_since(reads, 1);

@@ -47,6 +47,9 @@ impl Evaluator<'_> {
             match convert(&value, &Type::String) {
                 Ok(value) => {
                     if let (true, Kind::String(piece)) = (known, value.kind()) {
+                        if !self.may_add_text(text.len(), piece.len(), expression.span) {
+                            return Value::dynamic();
+                        }
                         text.push_str(piece);
                     }
                 }
@@ -105,6 +108,9 @@ impl Evaluator<'_> {
                 return Value::unknown(Type::String).with_marks(pieces.marks());
             };
             marks = marks | item.marks();
+            if !self.may_add_text(text.len(), piece.len(), directive.span) {
+                return Value::dynamic();
+            }
             text.push_str(piece);
         }
         Value::string(text).with_marks(marks)

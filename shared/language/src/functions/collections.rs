@@ -50,9 +50,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "contains",
         "Whether a list, tuple or set has an element of a value.",
         &[Parameter::any("list"), Parameter::any("value")],
-        ParameterType::Bool,
+        ParameterType::Any,
         contains,
-    ),
+    )
+    .typed_by(|_| Ok(Type::Bool)),
     Function::new(
         "element",
         "The element of a list at a position, which wraps around at the end.",
@@ -66,9 +67,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "index",
         "The position of the first element of a value in a list.",
         &[Parameter::any("list"), Parameter::any("value")],
-        ParameterType::Number,
+        ParameterType::Any,
         index,
-    ),
+    )
+    .typed_by(|_| Ok(Type::Number)),
     Function::new(
         "length",
         "How many elements a collection has, or characters a string.",
@@ -107,13 +109,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         }
         _ => Err(not_one()),
     }),
-    Function::new(
-        "sum",
-        "The sum of numbers.",
-        &[Parameter::any("list")],
-        ParameterType::Number,
-        sum,
-    ),
+    Function::new("sum", "The sum of numbers.", &[Parameter::any("list")], ParameterType::Any, sum)
+        .typed_by(|_| Ok(Type::Number)),
 ];
 
 fn alltrue(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, CallError> {

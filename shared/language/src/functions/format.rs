@@ -13,17 +13,19 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "format",
         "Puts values into a text, at its verbs and in their form.",
         &[Parameter::string("format")],
-        ParameterType::String,
+        ParameterType::Any,
         format_one,
     )
+    .typed_by(|_| Ok(Type::String))
     .variadic(&Parameter::any("args").null().unknown()),
     Function::new(
         "formatlist",
         "As `format`, once for each element of the lists among the arguments.",
         &[Parameter::string("format")],
-        ParameterType::ListOfString,
+        ParameterType::Any,
         format_list,
     )
+    .typed_by(|_| Ok(Type::list(Type::String)))
     .variadic(&Parameter::any("args").null().unknown()),
 ];
 

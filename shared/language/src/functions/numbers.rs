@@ -48,7 +48,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "parseint",
         "Reads a whole number that is written in a base from 2 to 62.",
         &[Parameter::any("number").marked(), Parameter::number("base").marked()],
-        ParameterType::Number,
+        ParameterType::Any,
         parseint,
     )
     .typed_by(|a| match a.first().map(Value::ty) {

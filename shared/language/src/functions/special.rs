@@ -6,7 +6,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::special(
         "can",
         "Whether an expression can be evaluated without an error.",
-        &[Parameter::any("expression").null().unknown().dynamic().marked()],
+        &[Parameter::any("expression").unknown().dynamic().marked()],
         ParameterType::Bool,
     ),
     Function::special(
@@ -31,7 +31,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         &[],
         ParameterType::Any,
     )
-    .variadic(&Parameter::any("expressions").null().unknown().dynamic().marked()),
+    .variadic(&Parameter::any("expressions").unknown().dynamic().marked()),
     Function::special(
         "type",
         "The type of a value, in the console.",

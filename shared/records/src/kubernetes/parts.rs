@@ -15,7 +15,7 @@ use super::KubernetesStore;
 use super::body::{MAX_PARTS, MAX_STORED_SIZE, Packed};
 use super::names::{DIGEST, PART_TYPE, PARTS, part_name, secret_name};
 use super::requests::{ATTEMPTS, Requests, WriteFailure, back_off};
-use super::store::Survey;
+use super::survey::Survey;
 use super::version::{PartsOf, SecretVersion};
 use crate::{Key, StoreError};
 

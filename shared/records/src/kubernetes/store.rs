@@ -1,6 +1,6 @@
 //! Records as Secrets of a namespace.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,9 +11,8 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::ObjectMeta;
 
-use super::attribution::{Attribution, Estate};
+use super::attribution::Estate;
 use super::body::{MAX_CLAIMED_SIZE, MAX_PARTS, MAX_STORED_SIZE, Packed, stored_value, unpack};
-use super::listing::all_secrets;
 use super::names::{
     DIGEST, ESTATE, EstateLabel, KEY, MANAGED_BY, PARTS, PLUMBLINE, RECORD_TYPE, check_namespace,
     secret_name,
@@ -64,7 +63,7 @@ const MOST_SWEPT: usize = 100;
 pub struct KubernetesStore {
     pub(super) requests: Requests,
     pub(super) estate: Estate,
-    page_size: u32,
+    pub(super) page_size: u32,
     /// Whether the namespace was seen to be there, by itself or by something in it.
     used: AtomicBool,
     /// Parts that the last listing showed and no record of it named, and when each was made.
@@ -95,7 +94,7 @@ impl KubernetesStore {
     }
 
     /// Sees that the namespace is there, once: absence in a namespace that is missing would be no answer.
-    async fn check_namespace(&self) -> Result<(), StoreError> {
+    pub(super) async fn check_namespace(&self) -> Result<(), StoreError> {
         if self.used.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -123,7 +122,7 @@ impl KubernetesStore {
         self.leftovers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn used(&self) {
+    pub(super) fn used(&self) {
         self.used.store(true, Ordering::Release);
     }
 
@@ -202,52 +201,6 @@ impl KubernetesStore {
             records.insert(key, self.assemble(secret, spread, parts)?);
         }
         Ok(records)
-    }
-
-    /// Lists the namespace and attributes everything in it.
-    pub(super) async fn survey(&self) -> Result<Survey, StoreError> {
-        let keep = |mut secret: Secret| match self.estate.attribute(&secret) {
-            Ok(Attribution::Unrelated) => None,
-            Ok(Attribution::Foreign(_)) => {
-                secret.data = None;
-                Some(secret)
-            }
-            Ok(Attribution::Record(_) | Attribution::Part) | Err(_) => Some(secret),
-        };
-        let listing = all_secrets(&self.requests, self.page_size, keep).await?;
-        match listing.count {
-            0 => self.check_namespace().await?,
-            _ => self.used(),
-        }
-        let mut survey = Survey::default();
-        let mut names: HashMap<Key, String> = HashMap::new();
-        let mut misnamed = None;
-        for secret in listing.kept {
-            let name = secret.metadata.name.clone().unwrap_or_default();
-            match self.estate.attribute(&secret)? {
-                Attribution::Record(key) => {
-                    if let Some(other) = names.insert(key.clone(), name.clone()) {
-                        return Err(self.estate.duplicate(&key, &other, &name).into());
-                    }
-                    if let Err(refusal) = self.estate.check_name(&key, &name) {
-                        misnamed.get_or_insert(refusal);
-                    }
-                    survey.records.push((key, secret));
-                }
-                Attribution::Part => {
-                    survey.parts.insert(name, secret);
-                }
-                Attribution::Foreign(estate) => {
-                    survey.foreign.push(estate);
-                }
-                Attribution::Unrelated => {}
-            }
-        }
-        // A copy is told as one: only without the original is the name what is wrong.
-        match misnamed {
-            Some(refusal) => Err(refusal.into()),
-            None => Ok(survey),
-        }
     }
 
     /// The Secret of a record, ready to be written.
@@ -419,15 +372,6 @@ impl KubernetesStore {
             parts::remove(&self.requests, key, parts).await;
         }
     }
-}
-
-/// What a listing of the namespace shows.
-#[derive(Debug, Default)]
-pub(super) struct Survey {
-    pub(super) records: Vec<(Key, Secret)>,
-    pub(super) parts: HashMap<String, Secret>,
-    /// The estates of records that are another's, once for each record.
-    pub(super) foreign: Vec<String>,
 }
 
 /// What an error means where an earlier attempt may have been carried out.

@@ -31,6 +31,7 @@ pub struct S3Connection {
 /// What connections to other prefixes of the bucket share.
 struct Inner {
     other_server: Option<String>,
+    has_kms: bool,
     pace: Pace,
     s3: aws_sdk_s3::Client,
     kms: aws_sdk_kms::Client,
@@ -46,21 +47,21 @@ impl fmt::Debug for S3Connection {
     }
 }
 
-/// The server that the SDK's client of S3 talks to, where that is another than AWS: set for S3 alone
-/// (`AWS_ENDPOINT_URL_S3`, `services` in a profile), or for every service. What code has set comes first, as there.
-fn endpoint_of(sdk: &SdkConfig) -> Option<String> {
+/// The server that the SDK's client of a service talks to, where that is another than AWS: set for the service alone
+/// (such as `AWS_ENDPOINT_URL_S3`, `services` in a profile), or for every one. What code has set comes first, as there.
+fn endpoint_of(sdk: &SdkConfig, service: &str) -> Option<String> {
     let every_service = || sdk.endpoint_url().map(ToOwned::to_owned);
     if sdk.get_origin("endpoint_url").is_client_config() {
         return every_service();
     }
     let key = ServiceConfigKey::builder()
-        .service_id("S3")
+        .service_id(service)
         .env("AWS_ENDPOINT_URL")
         .profile("endpoint_url")
         .build()
         .ok();
-    let of_s3 = sdk.service_config().zip(key).and_then(|(config, key)| config.load_config(key));
-    of_s3.or_else(every_service)
+    let own = sdk.service_config().zip(key).and_then(|(config, key)| config.load_config(key));
+    own.or_else(every_service)
 }
 
 impl S3Connection {
@@ -72,7 +73,11 @@ impl S3Connection {
     /// multi-region access point, and [`StoreError::Refused`] when no region is known where one is needed.
     pub fn new(settings: S3Settings, sdk: &SdkConfig) -> Result<Self, StoreError> {
         let settings = settings.checked()?;
-        let endpoint = settings.endpoint.clone().or_else(|| endpoint_of(sdk));
+        let endpoint = settings.endpoint.clone().or_else(|| endpoint_of(sdk, "S3"));
+        // A key that another server names is none that AWS knows.
+        let has_kms = endpoint.is_none()
+            || settings.kms_endpoint.is_some()
+            || endpoint_of(sdk, "KMS").is_some();
         let region = settings.region.clone().or_else(|| sdk.region().map(ToString::to_string));
         let region = match (region, &endpoint) {
             (Some(region), _) => region,
@@ -114,6 +119,7 @@ impl S3Connection {
         }
         let inner = Inner {
             other_server: endpoint,
+            has_kms,
             pace: Pace::new(settings.parallelism),
             s3: aws_sdk_s3::Client::from_conf(s3.build()),
             kms: aws_sdk_kms::Client::from_conf(kms.build()),
@@ -154,6 +160,11 @@ impl S3Connection {
     #[must_use]
     pub fn other_server(&self) -> Option<&str> {
         self.inner.other_server.as_deref()
+    }
+
+    /// Whether the server's keys are in a KMS that can be asked.
+    pub(super) fn has_kms(&self) -> bool {
+        self.inner.has_kms
     }
 
     pub(super) fn honesty(&self) -> &OnceCell<()> {

@@ -283,29 +283,19 @@ async fn what_is_wrong_with_a_commit_is_told() {
   }
 }
 "#;
-    let cases: [(&str, &[(&str, &str)], &str); 4] = [
-        ("configuration", &[("network/main.tf", CONFIGURATION)], "has no estate"),
-        (
-            "configuration",
-            &[("plumb.toml", PLUMB), ("network/main.tf", "resource {")],
-            "network/main.tf".trim_start_matches("network/"),
-        ),
-        ("configuration", &[("plumb.toml", PLUMB), ("network/main.tf", unlocked)], "plumb init"),
-        (
-            "configuration",
-            &[
-                ("plumb.toml", PLUMB),
-                ("network/main.tf", "module \"m\" {\n  source = \"./missing\"\n}\n"),
-            ],
-            "missing",
-        ),
+    let missing = "module \"m\" {\n  source = \"./missing\"\n}\n";
+    let cases = [
+        (vec![("network/main.tf", CONFIGURATION)], "has no estate"),
+        (vec![("plumb.toml", PLUMB), ("network/main.tf", "resource {")], "main.tf line 1"),
+        (vec![("plumb.toml", PLUMB), ("network/main.tf", unlocked)], "plumb init"),
+        (vec![("plumb.toml", PLUMB), ("network/main.tf", missing)], "missing"),
     ];
-    for (index, (code, files, says)) in cases.into_iter().enumerate() {
+    for (index, (files, says)) in cases.into_iter().enumerate() {
         let run = scene.begin(&format!("r{index}"), Mode::Plan).await;
-        let Answer::Failed { code: found, run } = scene.fetch(&run, files).await else {
+        let Answer::Failed { code: found, run } = scene.fetch(&run, &files).await else {
             panic!("case {index} was fetched")
         };
-        assert_eq!(found, code);
+        assert_eq!(found, "configuration");
         let report = scene.report(&run, Outcome::Failed, Some(&found)).await;
         assert!(report.text.contains(says), "case {index}: {}", report.text);
     }

@@ -5,7 +5,7 @@ use aws_config::SdkConfig;
 use engine::clock::Clock;
 use engine::random::Random;
 use jiff::Timestamp;
-use records::kubernetes::ClusterAccess;
+use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::stores::StoreSurroundings;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -59,5 +59,8 @@ impl StoreSurroundings for Nowhere {
     }
     fn cluster(&self, _context: Option<&str>) -> ClusterAccess {
         panic!("no cluster is asked")
+    }
+    fn provider_token(&self, _cluster: &ManagedCluster) -> Option<String> {
+        panic!("no provider of clusters is asked")
     }
 }

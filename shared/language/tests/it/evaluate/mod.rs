@@ -3,6 +3,7 @@
 mod bodies;
 mod expressions;
 mod json_bodies;
+mod limits;
 mod reads;
 mod references;
 mod types;
