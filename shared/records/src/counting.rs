@@ -366,6 +366,10 @@ impl<S: RecordStore> RecordStore for Accessor<S> {
     async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
         self.store.inner.sweep_leftovers(before).await
     }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        self.store.inner.clock_ahead()
+    }
 }
 
 #[async_trait]
