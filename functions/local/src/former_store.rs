@@ -25,8 +25,9 @@ pub(crate) fn objection(session: &Session, project: &LocatedProject) -> Option<D
     ))
 }
 
-/// Whether an estate was ever in a directory's store. A folder that cannot be read holds none that could be copied.
+/// Whether an estate was ever in a directory's store, by the name of its own record. A folder that cannot be read holds
+/// none that could be copied.
 fn holds_an_estate(records: &Path) -> bool {
     let estates = std::fs::read_dir(records).into_iter().flatten().flatten();
-    estates.into_iter().any(|estate| estate.path().join("estate").is_file())
+    estates.into_iter().any(|estate| estate.path().join("estate.record").is_file())
 }
