@@ -351,7 +351,14 @@ async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
         Vertex::Change(address) | Vertex::Destroy(address, _) if walk.is_unmoved(&address) => {
             Walked::Failed
         }
-        Vertex::Provider(address) => named_values::provider(&walk.context, &address).await,
+        Vertex::Provider(address) => {
+            let walked = named_values::provider(&walk.context, &address).await;
+            // What an earlier invocation has begun is not over because this one lacks a provider.
+            if matches!(walked, Walked::Failed) && walk.members.resumed().is_some() {
+                walk.leave();
+            }
+            walked
+        }
         Vertex::Expansion(resource) => resource::expand(walk, resource).await,
         Vertex::Resource(resource) => resource::finish(&walk, &resource),
         Vertex::Change(address) => change::visit(walk, address).await,

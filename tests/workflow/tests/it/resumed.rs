@@ -218,3 +218,17 @@ fn what_is_in_doubt_has_its_own_exit_code() {
     estate.dismiss("test_thing.one");
     estate.succeed(&["apply", "-auto-approve"]);
 }
+
+#[test]
+fn an_apply_that_cannot_start_its_providers_any_more_is_not_over() {
+    let estate = everything();
+    let apply = ["apply", "-parallelism=2", "plan.bin"];
+    let ran = estate.run_with(&apply, &[TOKENS, ("PLUMB_TEST_KILL_AFTER_WRITE", "20")]);
+    assert!(ran.was_killed(), "{}", ran.said());
+    let ran = estate.run_with(&apply, &[TOKENS, ("TF_CLI_CONFIG_FILE", "/dev/null")]);
+    assert!(!ran.status.success(), "{}", ran.said());
+    let ran = estate.run_with(&apply, &[TOKENS]);
+    assert!(ran.status.success(), "{}", ran.said());
+    let plan = estate.run_with(&["plan", "-detailed-exitcode"], &[TOKENS]);
+    assert_eq!(plan.status.code(), Some(0), "{}", plan.said());
+}
