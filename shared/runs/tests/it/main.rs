@@ -9,6 +9,7 @@ mod deployment;
 mod handlers;
 mod key_file;
 mod project;
+mod reports;
 mod run_states;
 mod steps;
 mod surroundings;
