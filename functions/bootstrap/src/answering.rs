@@ -92,8 +92,6 @@ fn kind(answer: &Answer) -> (&'static str, &str) {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
-
     use super::{Failure, deadline};
     use engine::clock::Clock;
     use jiff::Timestamp;
