@@ -89,3 +89,50 @@ fn kind(answer: &Answer) -> (&'static str, &str) {
         Answer::Failed { code, .. } => ("failed", code),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, deadline};
+    use engine::clock::Clock;
+    use jiff::Timestamp;
+    use lambda_runtime::{Context, Diagnostic};
+    use std::time::Duration;
+
+    struct Noon;
+
+    impl Clock for Noon {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_second(43_200).unwrap()
+        }
+        fn elapsed(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    fn of(seconds: u64) -> (i64, Duration) {
+        let mut context = Context::default();
+        context.deadline = (43_200 + seconds) * 1_000;
+        let deadline = deadline(&context, &Noon);
+        (deadline.end.as_second() - 43_200, deadline.threshold)
+    }
+
+    #[test]
+    fn an_invocation_keeps_time_for_its_answer() {
+        assert_eq!(of(900), (898, Duration::from_secs(45)));
+        // A short one begins in its first half.
+        assert_eq!(of(42), (40, Duration::from_secs(20)));
+        // One whose time is up begins nothing.
+        assert_eq!(of(1), (-1, Duration::ZERO));
+    }
+
+    #[test]
+    fn errors_name_themselves_and_say_no_more() {
+        for (failure, name) in
+            [(Failure::Unavailable, "Unavailable"), (Failure::Panicked, "Panicked")]
+        {
+            let diagnostic = Diagnostic::from(failure);
+            assert_eq!(diagnostic.error_type, name);
+            assert!(diagnostic.error_message.ends_with("the log has more"));
+        }
+    }
+}

@@ -9,6 +9,7 @@ use engine::clock::Clock;
 use engine::identifiers::{Principal, RunId, WriteId};
 use engine::random::Random;
 use engine::record::key::encode;
+use futures::future::try_join_all;
 use records::{Key, RecordStore, StoreError, Version};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -359,11 +360,17 @@ impl RunStates {
             notes: Vec::new(),
         };
         let key = RunStates::key(&state.estate, &state.run, STATE)?;
-        match self.store.put_if_absent(&key, encoded(&state)).await {
-            Ok(_) => Ok((state, Begun::New)),
+        let (state, begun) = match self.store.put_if_absent(&key, encoded(&state)).await {
+            Ok(_) => (state, Begun::New),
             Err(StoreError::Conflict { .. }) => {
-                Ok((self.read(&state.estate, &state.run).await?, Begun::Repeated))
+                (self.read(&state.estate, &state.run).await?, Begun::Repeated)
             }
+            Err(error) => return Err(error.into()),
+        };
+        // A repeated request writes what an earlier one was kept from.
+        let entry = recent(&state.estate, state.requested, &state.run)?;
+        match self.store.put_if_absent(&entry, state.run.to_string().into()).await {
+            Ok(_) | Err(StoreError::Conflict { .. }) => Ok((state, begun)),
             Err(error) => Err(error.into()),
         }
     }
@@ -425,20 +432,29 @@ impl RunStates {
         Err(RunStateError::Contended { run: run.clone() })
     }
 
-    /// The runs of an estate, the newest first.
+    /// The newest runs of an estate, the newest first: one list, and as many reads as there are runs in the answer.
     ///
     /// # Errors
     /// Where the store fails or a state cannot be read.
-    pub async fn list(&self, estate: &EstateReference) -> Result<Vec<RunState>, RunStateError> {
-        let prefix = format!("{}/", encode(estate.0.as_str()));
-        let mut states = Vec::new();
-        for (key, record) in self.store.get_all(&prefix).await? {
-            if key.segments().next_back() == Some(STATE) {
-                states.push(decoded(&key, &record.body)?);
+    pub async fn newest(
+        &self,
+        estate: &EstateReference,
+        most: usize,
+    ) -> Result<Vec<RunState>, RunStateError> {
+        let prefix = format!("{}/{RECENT}/", encode(estate.0.as_str()));
+        let entries = self.store.list(&prefix).await?;
+        let runs = entries.iter().filter_map(|entry| {
+            let name = entry.key.segments().next_back()?;
+            name.split_once('-').map(|(_, run)| RunId::from_stored(run))
+        });
+        let states = runs.take(most).map(|run| async move {
+            match self.read(estate, &run).await {
+                // It expired, or is about to be written.
+                Err(RunStateError::Absent { .. }) => Ok(None),
+                read => read.map(Some),
             }
-        }
-        states.sort_by(|a, b| (b.requested, &b.run).cmp(&(a.requested, &a.run)));
-        Ok(states)
+        });
+        Ok(try_join_all(states).await?.into_iter().flatten().collect())
     }
 }
 
@@ -452,6 +468,18 @@ pub enum Begun {
 }
 
 const STATE: &str = "state";
+/// The folder whose names are in the order of time, the newest first.
+const RECENT: &str = "recent";
+
+/// The entry of a run in that folder. It is written once, and says no more than its name.
+fn recent(estate: &EstateReference, requested: i64, run: &RunId) -> Result<Key, StoreError> {
+    let before = i64::MAX - requested;
+    Key::new(format!(
+        "{}/{RECENT}/{before:019}-{}",
+        encode(estate.0.as_str()),
+        encode(run.as_str())
+    ))
+}
 
 fn encoded(state: &RunState) -> bytes::Bytes {
     // A structure of texts and numbers always has a JSON form.

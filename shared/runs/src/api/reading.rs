@@ -12,13 +12,15 @@ use serde_json::{Value, json};
 
 /// Runs of one list.
 const LISTED: usize = 50;
+/// Runs among which the last look for drift is searched.
+const SEARCHED: usize = 200;
 
 impl Api<'_> {
     pub(super) async fn list_runs(&self, request: &ApiRequest) -> Result<ApiResponse, ApiError> {
         let estate = request.estate()?;
         self.permitted(request, Action::Read, &estate)?;
-        let states = self.states.list(&estate).await?;
-        let runs: Vec<Value> = states.iter().take(LISTED).map(summary).collect();
+        let states = self.states.newest(&estate, LISTED).await?;
+        let runs: Vec<Value> = states.iter().map(summary).collect();
         Ok(ApiResponse::json(200, &json!({"runs": runs})))
     }
 
@@ -60,7 +62,7 @@ impl Api<'_> {
     ) -> Result<ApiResponse, ApiError> {
         let estate = named(estate)?;
         self.permitted(request, Action::Read, &estate)?;
-        let states = self.states.list(&estate).await?;
+        let states = self.states.newest(&estate, SEARCHED).await?;
         let looked = |state: &&RunState| state.mode == Mode::Drift && state.status.is_final();
         let latest = states.iter().find(looked).map(summary);
         Ok(ApiResponse::json(200, &json!({"estate": estate.0.as_str(), "run": latest})))

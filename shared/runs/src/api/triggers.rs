@@ -12,6 +12,8 @@ use sha2::{Digest, Sha256};
 
 /// The error that the definition knows a superseded run by.
 const SUPERSEDED: &str = "Superseded";
+/// How many older runs are looked at: what waits does so for a day at most.
+const LOOKED_AT: usize = 100;
 
 impl Api<'_> {
     pub(super) async fn github(&self, request: &ApiRequest) -> Result<ApiResponse, ApiError> {
@@ -76,7 +78,7 @@ impl Api<'_> {
     /// Ends what waits of older pushes to the same branch: what it would apply is no longer what the branch says.
     async fn supersede(&self, by: &RunState) -> Result<(), ApiError> {
         let branch = by.commit().map(|commit| &commit.branch);
-        for older in self.states.list(&by.estate).await? {
+        for older in self.states.newest(&by.estate, LOOKED_AT).await? {
             let same = older.commit().map(|commit| &commit.branch) == branch;
             let waits = older.status == Status::WaitingForApproval;
             if older.run == by.run || older.mode != Mode::Deploy || !same || !waits {

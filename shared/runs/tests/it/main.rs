@@ -11,6 +11,7 @@ mod key_file;
 mod large_results;
 mod project;
 mod requests;
+mod reports;
 mod run_states;
 mod steps;
 mod surroundings;

@@ -110,9 +110,17 @@ async fn runs_are_listed_by_estate_the_newest_first() {
         states.begin(new(run, name, Author::Schedule)).await.unwrap();
         clock.advance(1);
     }
-    let listed = states.list(&estate("network")).await.unwrap();
-    let runs: Vec<_> = listed.iter().map(|state| state.run.as_str()).collect();
-    assert_eq!(runs, ["r3", "r1"]);
+    // The same request again is no newer run.
+    states.begin(new("r1", "network", Author::Schedule)).await.unwrap();
+    let newest = |most| {
+        let states = states.clone();
+        async move {
+            let listed = states.newest(&estate("network"), most).await.unwrap();
+            listed.iter().map(|state| state.run.to_string()).collect::<Vec<_>>().join(" ")
+        }
+    };
+    assert_eq!(newest(10).await, "r3 r1");
+    assert_eq!(newest(1).await, "r3");
 }
 
 fn ada() -> Principal {
