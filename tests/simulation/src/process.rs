@@ -84,8 +84,7 @@ pub fn workplace(
     let random: Arc<dyn Random> = Arc::new(SimulatedRandom(Mutex::new(scheduler.dice())));
     let store = SimulatedStore::new(scheduler.clone(), process, habits.bulk_read);
     let name = EstateName::new("e").map_err(|_| StoreError::RootMissing { root: "e".into() })?;
-    let estate =
-        Estate::open(Arc::new(store.clone()), "", name, clock.clone(), random.clone())?;
+    let estate = Estate::open(Arc::new(store.clone()), "", name, clock.clone(), random.clone())?;
     let estate = estate.with_artifacts(Arc::new(store));
     let providers = SimulatedProviders::new(scheduler.clone(), process, plan, random.clone());
     let environment = Environment {

@@ -65,10 +65,7 @@ impl SimulatedProviders {
             address: address(),
             schema: Arc::new(schema(tokens)),
         };
-        Self {
-            provider: Arc::new(provider),
-            builtin: Arc::new(BuiltinProvider::new(random, None)),
-        }
+        Self { provider: Arc::new(provider), builtin: Arc::new(BuiltinProvider::new(random, None)) }
     }
 }
 
@@ -95,10 +92,8 @@ fn schema(tokens: bool) -> ProviderSchema {
         ("hits", text().computed()),
     ];
     let attributes = attributes.into_iter().map(|(name, a)| (Arc::from(name), a)).collect();
-    let resource = TypedSchema::from(Schema {
-        version: 0,
-        block: Block { attributes, ..Block::default() },
-    });
+    let resource =
+        TypedSchema::from(Schema { version: 0, block: Block { attributes, ..Block::default() } });
     let label = IdentityAttribute {
         ty: Type::String,
         required_for_import: true,
@@ -108,10 +103,7 @@ fn schema(tokens: bool) -> ProviderSchema {
     let identity = IdentitySchema::new(0, [(Arc::from("label"), label)].into());
     let meta = || {
         let attributes = [(Arc::from(TOKEN), text().optional())].into();
-        TypedSchema::from(Schema {
-            version: 0,
-            block: Block { attributes, ..Block::default() },
-        })
+        TypedSchema::from(Schema { version: 0, block: Block { attributes, ..Block::default() } })
     };
     ProviderSchema {
         resources: [(Arc::from(THING), resource.clone()), (Arc::from(NAMED), resource)].into(),
@@ -178,9 +170,7 @@ impl SimulatedProvider {
         look: impl Fn(&mut World) -> (T, String) + Send + 'static,
     ) -> Result<T, ProviderError> {
         let lost = Err(self.died("ReadResource"));
-        self.scheduler
-            .ask(self.process, Kind::Read, what, look, |found, _| Ok(found), lost)
-            .await
+        self.scheduler.ask(self.process, Kind::Read, what, look, |found, _| Ok(found), lost).await
     }
 }
 
@@ -229,7 +219,9 @@ impl Provider for SimulatedProvider {
         let ty = self.null(&request.ty).ty();
         Ok(match values::json::from_json(&request.json, &ty) {
             Ok(state) => Response::ok(state),
-            Err(e) => Response::failed(ProviderDiagnostic::error("not stored by us", e.to_string())),
+            Err(e) => {
+                Response::failed(ProviderDiagnostic::error("not stored by us", e.to_string()))
+            }
         })
     }
 
@@ -240,7 +232,9 @@ impl Provider for SimulatedProvider {
         let ty = Type::object([("label", Type::String)]);
         Ok(match values::json::from_json(&request.json, &ty) {
             Ok(identity) => Response::ok(identity),
-            Err(e) => Response::failed(ProviderDiagnostic::error("not stored by us", e.to_string())),
+            Err(e) => {
+                Response::failed(ProviderDiagnostic::error("not stored by us", e.to_string()))
+            }
         })
     }
 

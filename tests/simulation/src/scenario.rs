@@ -9,6 +9,7 @@ use crate::things::PlanNumber;
 use engine::estate::EstateReading;
 use engine::existing_state::NewEstate;
 use engine::identifiers::{PlanId, Principal, RunId};
+use engine::record::body::ClaimState;
 use engine::saved_plan::{HmacKey, SavedPlan};
 use engine::transaction::{TransactionError, is_only_busy};
 use engine::{Deadline, Ending, PlanOptions, Stop, Variables};
@@ -106,6 +107,9 @@ impl Scene {
         let scene = self.clone();
         let files: Memory = [("main.tf", configuration.text())].into_iter().collect();
         let name = format!("plan {number}");
+        if self.scheduler.lock().trace.is_kept() {
+            self.note(format_args!("{name} is of\n{}", configuration.text()));
+        }
         let work = move |process| async move { scene.make_plan(process, number, files).await };
         match self.scheduler.run(name.clone(), may_fail, work).await {
             Ended::With(Ok(made)) => {
@@ -303,8 +307,7 @@ impl Scene {
                         self.scheduler.sleep(OUTSIDE, after).await;
                         self.apply(&made, &other, true, &mut right).await
                     };
-                    let (one, other) =
-                        tokio::join!(self.apply(&made, &one, true, &mut left), twin);
+                    let (one, other) = tokio::join!(self.apply(&made, &one, true, &mut left), twin);
                     match one == Invoked::Over || other == Invoked::Over {
                         true => Invoked::Over,
                         false => one,
@@ -509,19 +512,44 @@ impl Scene {
         let all = terms.lease + terms.margin + 4 * terms.skew + 60;
         self.scheduler.sleep(OUTSIDE, seconds(all.unsigned_abs())).await;
         let mut told = String::new();
-        for round in 1..=8 {
+        for round in 1..=12 {
             self.decide(configuration, &format!("recovery {round} decides"), false).await;
             let Some(made) = self.plan(configuration, false).await else { continue };
             let clean = made.saved.plan.changes.is_empty();
             told = summary(&made.saved);
             let name = format!("recovery {round} applies");
             self.apply(&made, &name, false, dice).await;
-            if clean && !self.anything_open().await {
+            if clean && !self.anything_open().await && !self.go_on(round, dice).await {
                 return;
             }
             self.scheduler.sleep(OUTSIDE, seconds(30)).await;
         }
         self.violated(format!("ClaimedForever: the estate does not come in order: {told}"));
+    }
+
+    /// Applies again what was left half way and nobody else has come upon; whether there was anything.
+    async fn go_on(&self, round: usize, dice: &mut Dice) -> bool {
+        let Some(reading) = self.reading().await else { return true };
+        let under_way = reading.header.map(|header| header.under_way).unwrap_or_default();
+        let plans = self.plans();
+        for made in plans.iter().filter(|made| under_way.contains(&made.saved.id)) {
+            let name = format!("recovery {round} goes on with {}", made.number);
+            self.apply(made, &name, false, dice).await;
+        }
+        // What is put off is on the list until its plan has expired.
+        match self.reading().await {
+            None => true,
+            Some(reading) => {
+                let now = reading.header.map(|header| header.under_way).unwrap_or_default();
+                now != under_way
+                    || reading.records.values().any(|facts| {
+                        let claim = facts.claim.as_ref();
+                        claim.is_some_and(|claim| {
+                            now.contains(&claim.transaction) && claim.state != ClaimState::Done
+                        })
+                    })
+            }
+        }
     }
 
     async fn anything_open(&self) -> bool {
@@ -547,8 +575,7 @@ impl Scene {
 }
 
 fn read_source(workplace: &runs::Workplace) -> Result<Source, String> {
-    let (source, diagnostics) =
-        source::from_directory(&*workplace.environment.files, Modules::All);
+    let (source, diagnostics) = source::from_directory(&*workplace.environment.files, Modules::All);
     match diagnostics.has_errors() {
         true => {
             let errors: Vec<String> = diagnostics.iter().map(|d| d.summary.clone()).collect();

@@ -330,7 +330,10 @@ impl Scheduler {
         let Inner { requests, dice, .. } = &mut *inner;
         for request in requests.iter_mut() {
             let waits = request.stage == Stage::Answered && request.not_before > now;
-            if request.process == process && request.kind == Kind::Call && waits && dice.happens(700)
+            if request.process == process
+                && request.kind == Kind::Call
+                && waits
+                && dice.happens(700)
             {
                 request.not_before = now + dice.time(Duration::from_millis(500));
             }
@@ -411,8 +414,8 @@ impl Inner {
             request.not_before <= now && !(answers && self.is_frozen(request.process))
         });
         let sleepers = self.sleepers.iter().enumerate();
-        let sleepers =
-            sleepers.filter(|(_, sleeper)| sleeper.until <= now && !self.is_frozen(sleeper.process));
+        let sleepers = sleepers
+            .filter(|(_, sleeper)| sleeper.until <= now && !self.is_frozen(sleeper.process));
         let requests = requests.map(|(index, _)| Choice::Request(index));
         requests.chain(sleepers.map(|(index, _)| Choice::Sleeper(index))).collect()
     }

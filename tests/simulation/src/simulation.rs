@@ -79,7 +79,8 @@ impl Simulation {
         let scene = Scene::new(scheduler.clone(), habits, terms.plan_expiry);
         let idle = Idle::default();
         let parks = idle.clone();
-        let runtime = Builder::new_current_thread().on_thread_park(move || parks.parks()).build()?;
+        let runtime =
+            Builder::new_current_thread().on_thread_park(move || parks.parks()).build()?;
         let processes = LocalSet::new();
         let driven = processes.run_until(drive(&scheduler, &scene, &idle, dice));
         let (mut violations, steps) = runtime.block_on(driven);

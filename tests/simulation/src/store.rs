@@ -112,9 +112,7 @@ impl RecordStore for SimulatedStore {
             };
             (put, words)
         };
-        self.scheduler
-            .ask(self.process, Kind::Write, what, put, |put, _| put, Err(lost))
-            .await
+        self.scheduler.ask(self.process, Kind::Write, what, put, |put, _| put, Err(lost)).await
     }
 
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {

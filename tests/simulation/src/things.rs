@@ -256,7 +256,8 @@ impl Things {
     fn check_link(&mut self, planned: &Facts) {
         let Some(link) = &planned.link else { return };
         if !self.all.contains_key(link) && !self.deleted_by_hand.contains(link) {
-            let text = format!("Dangling: {} is to refer to {link}, which is deleted", planned.label);
+            let text =
+                format!("Dangling: {} is to refer to {link}, which is deleted", planned.label);
             self.violated(text);
         }
     }

@@ -5,9 +5,7 @@ use crate::support::{
 use engine::identifiers::PlanId;
 use engine::record::body::{ClaimState, ClaimedAction, Phase};
 use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
-use engine::transaction::{
-    Begun, Standing, Terms, Transaction, TransactionError, is_only_busy,
-};
+use engine::transaction::{Begun, Standing, Terms, Transaction, TransactionError, is_only_busy};
 use records::MemoryStore;
 use records::testing::{Answer, ObservedStore, Write};
 use std::sync::Arc;
@@ -233,7 +231,8 @@ async fn a_lease_that_ends_while_a_call_is_announced_ends_the_call_too() {
     let estate = estate_with(Arc::new(store), clock, 1);
     let run = claiming(&estate, "p1", &[("test_thing.a", ClaimedAction::Create)]).await;
     slow.store(true, Ordering::SeqCst);
-    let refused = run.recorder().begin(&address("test_thing.a"), &call(ClaimedAction::Create)).await;
+    let refused =
+        run.recorder().begin(&address("test_thing.a"), &call(ClaimedAction::Create)).await;
     let refused = refused.unwrap_err();
     assert!(matches!(refused, CallRefused::NothingMore(NothingMore::LeaseEnded)), "{refused}");
     let reading = estate.read().await.unwrap();
