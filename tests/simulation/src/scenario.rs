@@ -9,7 +9,6 @@ use crate::things::PlanNumber;
 use engine::estate::EstateReading;
 use engine::existing_state::NewEstate;
 use engine::identifiers::{PlanId, Principal, RunId};
-use engine::record::body::ClaimState;
 use engine::saved_plan::{HmacKey, SavedPlan};
 use engine::transaction::{TransactionError, is_only_busy};
 use engine::{Deadline, Ending, PlanOptions, Stop, Variables};
@@ -537,19 +536,9 @@ impl Scene {
             self.apply(made, &name, false, dice).await;
         }
         // What is put off is on the list until its plan has expired.
-        match self.reading().await {
-            None => true,
-            Some(reading) => {
-                let now = reading.header.map(|header| header.under_way).unwrap_or_default();
-                now != under_way
-                    || reading.records.values().any(|facts| {
-                        let claim = facts.claim.as_ref();
-                        claim.is_some_and(|claim| {
-                            now.contains(&claim.transaction) && claim.state != ClaimState::Done
-                        })
-                    })
-            }
-        }
+        self.reading().await.is_none_or(|reading| {
+            reading.header.map(|header| header.under_way).unwrap_or_default() != under_way
+        })
     }
 
     async fn anything_open(&self) -> bool {
