@@ -19,15 +19,13 @@ pub enum Breakage {
     ForgetDoubt,
     /// Claims and objects do not say what they depend on.
     SkipDependentsCheck,
-    /// Claims are not seen by whoever reads all records.
-    HideClaims,
     /// Writes are not compared with what is there.
     WriteUnconditionally,
 }
 
 impl Breakage {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::ForgetWriteId,
         Self::TakeOverLiveLease,
         Self::SkipLeaseCheck,
@@ -36,7 +34,6 @@ impl Breakage {
         Self::DropRefusedResult,
         Self::ForgetDoubt,
         Self::SkipDependentsCheck,
-        Self::HideClaims,
         Self::WriteUnconditionally,
     ];
 }

@@ -34,6 +34,9 @@ pub struct Configuration {
     /// Whether there are things with names of their own. These cannot be there twice, so nothing is created before what
     /// it replaces is destroyed.
     names: bool,
+    /// Whether everything is created before what it replaces is destroyed. Where only some are, destroying one and
+    /// replacing what it refers to is a cycle, in Terraform too.
+    create_first: bool,
 }
 
 const NAMES: [&str; 6] = ["a", "b", "c", "d", "f", "g"];
@@ -42,7 +45,9 @@ impl Configuration {
     /// A configuration of a few resources.
     #[must_use]
     pub fn rolled(dice: &mut Dice) -> Self {
-        let mut made = Self { names: dice.happens(500), ..Self::default() };
+        let names = dice.happens(500);
+        let create_first = !names && dice.happens(500);
+        let mut made = Self { names, create_first, ..Self::default() };
         for _ in 0..2 + dice.below(3) {
             made.add(dice);
         }
@@ -75,11 +80,7 @@ impl Configuration {
         match choice {
             0..=3 => block.value = literal,
             4 => block.value = expression,
-            5 => block.place += 1,
-            6 => {
-                block.place += 1;
-                block.create_before_destroy = !self.names && !block.create_before_destroy;
-            }
+            5 | 6 => block.place += 1,
             7 => block.link = link,
             8 => self.add(dice),
             9 | 10 => self.remove(&name),
@@ -120,7 +121,7 @@ impl Configuration {
             false => Expression::Literal(dice.below(1000)),
         };
         let link = if dice.happens(400) { self.earlier(dice, &name) } else { None };
-        let create_before_destroy = !self.names && dice.happens(300);
+        let create_before_destroy = self.create_first;
         let block = Block { named, label, value, place: 0, link, create_before_destroy };
         if dice.happens(500) {
             let attributes = ["value", "stamp"];

@@ -106,6 +106,9 @@ impl Scene {
         let scene = self.clone();
         let files: Memory = [("main.tf", configuration.text())].into_iter().collect();
         let name = format!("plan {number}");
+        if self.scheduler.lock().trace.is_kept() {
+            self.note(format_args!("{name} is of\n{}", configuration.text()));
+        }
         let work = move |process| async move { scene.make_plan(process, number, files).await };
         match self.scheduler.run(name.clone(), may_fail, work).await {
             Ended::With(Ok(made)) => {
@@ -508,19 +511,34 @@ impl Scene {
         let all = terms.lease + terms.margin + 4 * terms.skew + 60;
         self.scheduler.sleep(OUTSIDE, seconds(all.unsigned_abs())).await;
         let mut told = String::new();
-        for round in 1..=8 {
+        for round in 1..=12 {
             self.decide(configuration, &format!("recovery {round} decides"), false).await;
             let Some(made) = self.plan(configuration, false).await else { continue };
             let clean = made.saved.plan.changes.is_empty();
             told = summary(&made.saved);
             let name = format!("recovery {round} applies");
             self.apply(&made, &name, false, dice).await;
-            if clean && !self.anything_open().await {
+            if clean && !self.anything_open().await && !self.go_on(round, dice).await {
                 return;
             }
             self.scheduler.sleep(OUTSIDE, seconds(30)).await;
         }
         self.violated(format!("ClaimedForever: the estate does not come in order: {told}"));
+    }
+
+    /// Applies again what was left half way and nobody else has come upon; whether there was anything.
+    async fn go_on(&self, round: usize, dice: &mut Dice) -> bool {
+        let Some(reading) = self.reading().await else { return true };
+        let under_way = reading.header.map(|header| header.under_way).unwrap_or_default();
+        let plans = self.plans();
+        for made in plans.iter().filter(|made| under_way.contains(&made.saved.id)) {
+            let name = format!("recovery {round} goes on with {}", made.number);
+            self.apply(made, &name, false, dice).await;
+        }
+        // What is put off is on the list until its plan has expired.
+        self.reading().await.is_none_or(|reading| {
+            reading.header.map(|header| header.under_way).unwrap_or_default() != under_way
+        })
     }
 
     async fn anything_open(&self) -> bool {

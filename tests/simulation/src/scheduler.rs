@@ -416,7 +416,16 @@ impl Inner {
         let sleepers = self.sleepers.iter().enumerate();
         let sleepers = sleepers
             .filter(|(_, sleeper)| sleeper.until <= now && !self.is_frozen(sleeper.process));
-        let requests = requests.map(|(index, _)| Choice::Request(index));
+        // In an order of what is asked for: which of two tasks of a process has asked first, its maps decide.
+        let mut requests: Vec<(usize, &Request)> = requests.collect();
+        requests.sort_by(|(_, one), (_, other)| {
+            (one.process, &one.what, one.not_before).cmp(&(
+                other.process,
+                &other.what,
+                other.not_before,
+            ))
+        });
+        let requests = requests.into_iter().map(|(index, _)| Choice::Request(index));
         requests.chain(sleepers.map(|(index, _)| Choice::Sleeper(index))).collect()
     }
 
