@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Applies of an estate in a bucket, through a proxy that fails at points a seed chooses.
 
-    cut_off.py PLUMB POINTS
+    cut_off.py PLUMB PROVIDER POINTS
 
 For each point: an apply that is killed, cut off, throttled, or loses answers; then runs without faults until
-nothing is left to do. Afterwards every instance is recorded once, an id that an apply has shown is still that
-instance's, and a plan finds no changes.
+nothing is left to do. Afterwards every instance is recorded once, an id that was known is still that instance's, the
+world of the test provider holds each object once, and a plan finds no changes. Several estates go through their points
+beside each other.
 """
 
-import datetime
-import hashlib
-import hmac
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -24,23 +23,77 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.request
 
-INSTANCES = 6
+from bucket import create_bucket
+
+ESTATES = 4
+THINGS = 4
+INSTANCES = 2 * THINGS + 1
 PATIENCE = 180  # seconds for one command, on a busy machine
 
+# A lease and a margin that a test can wait for.
+PROJECT = """
+[store.s3]
+bucket = "cut-off"
+prefix = "%(prefix)s"
+region = "us-east-1"
+endpoint = "%(endpoint)s"
+path_style = true
+# What SeaweedFS has not, by name.
+allow_insecure = ["versioning", "lifecycle", "public_access_block"]
+
+[transactions]
+lease = "4s"
+margin = "1s"
+skew = "1s"
+
+[estates.cut-off]
+directory = "."
+"""
+
 CONFIGURATION = """
+terraform {
+  required_providers {
+    test = {
+      source = "plumbline/test"
+    }
+  }
+}
+
+provider "test" {
+  world = "world"
+}
+
 resource "terraform_data" "base" {
   input = "%(round)s"
 }
 
-resource "terraform_data" "many" {
+resource "test_thing" "updated" {
   count = %(count)s
-  input = "${terraform_data.base.output}-${count.index}"
+  name  = "updated-${count.index}"
+  size  = %(size)s
+  tags = {
+    base = terraform_data.base.output
+  }
+}
+
+resource "test_thing" "replaced" {
+  count = %(count)s
+  name  = "replaced-%(round)s-${count.index}"
+  kind  = "%(round)s"
 }
 
 output "ids" {
-  value = concat([terraform_data.base.id], terraform_data.many[*].id)
+  value = concat([terraform_data.base.id], test_thing.updated[*].id, test_thing.replaced[*].id)
+}
+"""
+
+CLI_CONFIGURATION = """
+provider_installation {
+  dev_overrides {
+    "plumbline/test" = "%s"
+  }
+  direct {}
 }
 """
 
@@ -132,43 +185,22 @@ def proxy(upstream, faults):
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
-def create_bucket(endpoint, name):
-    """Signed by hand, so that no library is needed."""
-    host = endpoint.removeprefix("http://")
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    nothing = hashlib.sha256(b"").hexdigest()
-    headers = {"host": host, "x-amz-content-sha256": nothing, "x-amz-date": now}
-    names = ";".join(headers)
-    canonical = "\n".join(["PUT", f"/{name}", "", *[f"{key}:{value}" for key, value in headers.items()], "",
-                           names, nothing])
-    scope = f"{now[:8]}/us-east-1/s3/aws4_request"
-    text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
-    key = b"AWS4" + os.environ["STAND_INS_SECRET_KEY"].encode()
-    for part in scope.split("/"):
-        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-    signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
-    headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={os.environ['STAND_INS_ACCESS_KEY']}/{scope}, "
-                                f"SignedHeaders={names}, Signature={signature}")
-    urllib.request.urlopen(urllib.request.Request(f"{endpoint}/{name}", method="PUT", headers=headers)).close()
-
-
 class Estate:
-    def __init__(self, plumb, folder, endpoint, prefix):
-        self.plumb, self.folder = plumb, folder
+    def __init__(self, plumb, provider, folder, endpoint, prefix):
+        self.plumb, self.folder, self.known = plumb, folder, {}
         folder.mkdir()
-        (folder / "plumb.toml").write_text(
-            f'[store.s3]\nbucket = "cut-off"\nprefix = "{prefix}"\nregion = "us-east-1"\n'
-            f'endpoint = "{endpoint}"\npath_style = true\n'
-            # What SeaweedFS has not, by name.
-            'allow_insecure = ["versioning", "lifecycle", "public_access_block"]\n'
-            '[estates.cut-off]\ndirectory = "."\n')
+        (folder / "plumb.toml").write_text(PROJECT % {"endpoint": endpoint, "prefix": prefix})
+        (folder / "cli.tfrc").write_text(CLI_CONFIGURATION % pathlib.Path(provider).parent)
 
     def configure(self, round):
-        (self.folder / "main.tf").write_text(CONFIGURATION % {"round": round, "count": INSTANCES - 1})
+        (self.folder / "main.tf").write_text(
+            CONFIGURATION % {"round": round, "size": round + 1, "count": THINGS})
 
     def start(self, *arguments):
         environment = {
-            "PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "TF_CLI_CONFIG_FILE": "/dev/null",
+            "PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "TF_CLI_CONFIG_FILE": "cli.tfrc",
+            # A create in flight is found again, so that nobody has to be asked.
+            "TEST_PROVIDER_REQUEST_TOKENS": "1",
             "AWS_ACCESS_KEY_ID": os.environ["STAND_INS_ACCESS_KEY"],
             "AWS_SECRET_ACCESS_KEY": os.environ["STAND_INS_SECRET_KEY"],
             "AWS_EC2_METADATA_DISABLED": "true",
@@ -199,24 +231,30 @@ class Estate:
         assert len(addresses) == len(set(addresses)), addresses
         return {resource["address"]: resource["values"]["id"] for resource in resources}
 
+    def things(self):
+        return sorted(file.stem for file in (self.folder / "world" / "test_thing").iterdir()
+                      if file.suffix == ".json")
 
-def point(estate, faults, chance, round, known):
+
+def point(estate, faults, chance, round):
     estate.configure(round)
     kind = chance.choice(["killed", "cut off", "throttled", "loses answers"])
-    at = chance.randrange(1, 60)
-    child = None
+    at = chance.randrange(1, 90)
     faults.strike(kind, at)
-    child = estate.start("apply", "-auto-approve", "-input=false")
-    faults.victim = child
+    child = faults.victim = estate.start("apply", "-auto-approve", "-input=false")
     output, _ = child.communicate(timeout=PATIENCE)
     status = child.returncode
     faults.heal()
+
+    def refuse(problem):
+        raise SystemExit(f"{kind} at {at} in round {round} of {estate.folder.name}: {problem}")
+
     if status not in (0, 1, -signal.SIGKILL):
-        raise SystemExit(f"{kind} at {at}: the apply ended with {status}:\n{output}")
+        refuse(f"the apply ended with {status}:\n{output}")
     if status == 1 and "Error:" not in output:
-        raise SystemExit(f"{kind} at {at}: the apply failed and does not say why:\n{output}")
+        refuse(f"the apply failed and does not say why:\n{output}")
     if "panicked" in output:
-        raise SystemExit(f"{kind} at {at}: a panic:\n{output}")
+        refuse(f"a panic:\n{output}")
     # The next run goes on. A dead transaction's lease may have to run out first.
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -224,36 +262,47 @@ def point(estate, faults, chance, round, known):
         if again == 0:
             break
         if time.monotonic() > deadline:
-            raise SystemExit(f"{kind} at {at}: the next runs do not go on:\n{said}\nafter:\n{output}")
-        time.sleep(1)
+            refuse(f"the next runs do not go on:\n{said}\nafter:\n{output}")
+        time.sleep(0.5)
     status_of_plan, planned = estate.run("plan", "-detailed-exitcode", "-input=false")
     if status_of_plan != 0:
-        raise SystemExit(f"{kind} at {at}: changes are left over:\n{planned}")
+        refuse(f"changes are left over:\n{planned}")
     ids = estate.ids()
     if len(ids) != INSTANCES:
-        raise SystemExit(f"{kind} at {at}: {len(ids)} of {INSTANCES} instances are recorded: {ids}")
+        refuse(f"{len(ids)} of {INSTANCES} instances are recorded: {ids}")
     # An update keeps the id: another one means that the instance was lost and made again.
-    for address, id in known.items():
+    for address, id in estate.known.items():
         if ids[address] != id:
-            raise SystemExit(f"{kind} at {at}: {address} was {id} and is {ids[address]}:\n{output}\n{said}")
-    known.update(ids)
+            refuse(f"{address} was {id} and is {ids[address]}:\n{output}\n{said}")
+    estate.known = {address: id for address, id in ids.items() if ".replaced[" not in address}
+    recorded = sorted(id for address, id in ids.items() if address.startswith("test_thing."))
+    if estate.things() != recorded:
+        refuse(f"the world holds {estate.things()}, and recorded are {recorded}:\n{output}\n{said}")
     return f"{kind} at request {at}: the apply ended with {status}, the next run went on"
 
 
+def points_of(plumb, provider, server, folder, seed, points):
+    """One estate's points, one after the other; each is told as soon as it is over."""
+    faults, chance = Faults(), random.Random(f"{seed} {folder.name}")
+    estate = Estate(plumb, provider, folder, proxy(server, faults), f"seed-{seed}-{folder.name}")
+    for round in range(points):
+        print(f"{folder.name}: {point(estate, faults, chance, round)}", flush=True)
+
+
 def main():
-    plumb, points = os.path.abspath(sys.argv[1]), int(sys.argv[2])
+    plumb, provider, points = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), int(sys.argv[3])
     seed = int(os.environ.get("FAULT_SEED", "20261130"))
-    chance = random.Random(seed)
-    faults = Faults()
     server = os.environ["SEAWEEDFS_ENDPOINT"]
     create_bucket(server, "cut-off")
-    endpoint = proxy(server, faults)
-    with tempfile.TemporaryDirectory() as scratch:
-        estate = Estate(plumb, pathlib.Path(scratch) / "estate", endpoint, f"seed-{seed}")
-        known = {}
-        for round in range(points):
-            print(point(estate, faults, chance, round, known), flush=True)
-    print(f"{points} points, seed {seed}: nothing was lost, nothing was made twice")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(ESTATES) as pool:
+        shares = [points // ESTATES + (number < points % ESTATES) for number in range(ESTATES)]
+        tasks = [pool.submit(points_of, plumb, provider, server, pathlib.Path(scratch) / f"estate-{number}", seed, share)
+                 for number, share in enumerate(shares)]
+        for task in concurrent.futures.as_completed(tasks):
+            task.result()
+    print(f"{points} points, seed {seed}: nothing was lost, nothing was made twice "
+          f"({time.monotonic() - began:.0f} s)")
 
 
 main()

@@ -2,7 +2,6 @@
 //! know nothing of it.
 
 use crate::environment::ProcessEnvironment;
-use engine::transaction::Terms;
 use records::RecordStore;
 use std::sync::Arc;
 
@@ -33,17 +32,4 @@ pub(crate) fn mortal(
 #[cfg(not(debug_assertions))]
 pub(crate) fn mortal(store: Arc<dyn RecordStore>, _: &ProcessEnvironment) -> Arc<dyn RecordStore> {
     store
-}
-
-/// The terms; where `PLUMB_TEST_MARGIN` is a number, so many seconds are enough for a request of a process that is gone
-/// to arrive.
-#[cfg(debug_assertions)]
-pub(crate) fn hasty(terms: Terms, environment: &ProcessEnvironment) -> Terms {
-    let margin = environment.get("PLUMB_TEST_MARGIN").and_then(|margin| margin.parse().ok());
-    Terms { margin: margin.unwrap_or(terms.margin), ..terms }
-}
-
-#[cfg(not(debug_assertions))]
-pub(crate) fn hasty(terms: Terms, _: &ProcessEnvironment) -> Terms {
-    terms
 }

@@ -3,24 +3,23 @@
 use crate::WATCHDOG;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::fault_injection::{hasty, mortal};
+use crate::fault_injection::mortal;
 use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::reporter::{Reporter, Speech};
 use crate::required_providers;
 use crate::stores::ProcessSurroundings;
-use crate::surroundings::{SystemRandom, WallClock};
+
 use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
-use engine::record::key::EstateName;
 use engine::saved_plan::LockedProvider;
-use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
+use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
 use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
@@ -30,8 +29,8 @@ use records::{Opening, StoreError};
 use runs::contract::ContractTerms;
 use runs::kms_key::KmsKey;
 use runs::plan_key::PlanKey;
-use runs::project::StoreTable;
-use runs::remote_state::{EstateFolders, StateFiles};
+use runs::project::{Project, StoreTable};
+use runs::remote_state::{KnownEstates, StateFiles};
 use runs::source::Source;
 use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::{Workplace, key_file};
@@ -44,7 +43,7 @@ pub(crate) const PARALLELISM: usize = 10;
 
 /// One command at work.
 pub(crate) struct Session {
-    pub(crate) environment: ProcessEnvironment,
+    pub(crate) environment: Arc<ProcessEnvironment>,
     pub(crate) directory: WorkingDirectory,
     pub(crate) reporter: Arc<Reporter>,
     pub(crate) stop: Stop,
@@ -75,7 +74,7 @@ impl Session {
         };
         match begin() {
             Ok(directory) => Ok(Session {
-                environment,
+                environment: Arc::new(environment),
                 directory,
                 reporter,
                 stop: Stop::new(),
@@ -122,7 +121,7 @@ impl Session {
         let beside = self.directory.store();
         let places = Places { root: &project.root, beside: &beside };
         let (table, name) = (&project.project, &project.estate.name);
-        let surroundings = ProcessSurroundings(&self.environment);
+        let surroundings = ProcessSurroundings(self.environment.clone());
         match Stores::open(table, name, places, opening, &surroundings).await {
             Ok(stores) => Ok(Some(stores)),
             Err(StoresError::Store(StoreError::RootMissing { .. })) => Ok(None),
@@ -163,7 +162,8 @@ impl Session {
         let estate = estate.map_err(|error| {
             Failure::error("Failed to open the store of records", format!("{error}."))
         })?;
-        Ok(Some((estate.with_artifacts(stores.artifacts), stores.contract)))
+        let estate = estate.with_artifacts(stores.artifacts).with_journals(stores.journals);
+        Ok(Some((estate, stores.contract)))
     }
 
     /// The key that authenticates plans.
@@ -177,7 +177,7 @@ impl Session {
                 StoreTable::S3(table) => table.profile.as_deref(),
                 _ => None,
             };
-            let sdk = ProcessSurroundings(&self.environment).aws(profile).await;
+            let sdk = ProcessSurroundings(self.environment.clone()).aws(profile).await;
             return Ok(PlanKey::Kms(KmsKey::of(&sdk, key)));
         }
         // Where a store is shared, so are its plans.
@@ -201,10 +201,19 @@ impl Session {
         };
         let inherited = self.environment.inherited.clone();
         let host = PluginHost::new(watchdog, inherited, PluginTimeouts::default());
-        let estates = EstateFolders {
-            working_directory: self.directory.path.clone(),
+        let here = &self.directory.path;
+        // Who needs the project says what is wrong with it.
+        let project = self.project().ok();
+        let (project, root) = match project {
+            Some(located) => (located.project, located.root),
+            None => (Project::default(), here.clone()),
+        };
+        let estates = KnownEstates {
+            working_directory: here.clone(),
+            project,
+            root,
             store: STORE.into(),
-            estate: estate_name()?,
+            surroundings: Arc::new(ProcessSurroundings(self.environment.clone())),
             clock: self.clock.clone(),
             random: self.random.clone(),
         };
@@ -256,13 +265,13 @@ impl Session {
             let hashes = lock.hashes.iter().map(ToString::to_string).collect();
             (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
         });
-        let plan_expiry = self.project()?.project.plans.expiry.0;
+        let terms = self.project()?.project.terms();
         Ok(Workplace {
             estate,
             contract,
             environment,
             stop: self.stop.clone(),
-            terms: hasty(Terms { plan_expiry, ..Terms::default() }, &self.environment),
+            terms,
             locked: locked.collect(),
         })
     }
@@ -282,11 +291,6 @@ impl Session {
         required_providers::check(&source.configuration, &packages)?;
         Ok((source, diagnostics))
     }
-}
-
-fn estate_name() -> Result<EstateName, Failure> {
-    EstateName::new(WORKSPACE)
-        .map_err(|error| Diagnostic::error("Invalid name of an estate", error.to_string()).into())
 }
 
 /// There is only one workspace.

@@ -3,15 +3,16 @@
 use crate::environment::ProcessEnvironment;
 use async_trait::async_trait;
 use aws_config::{BehaviorVersion, SdkConfig};
-use records::kubernetes::ClusterAccess;
+use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::stores::StoreSurroundings;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The environment that AWS's and Kubernetes's own tools read.
-pub(crate) struct ProcessSurroundings<'a>(pub(crate) &'a ProcessEnvironment);
+pub(crate) struct ProcessSurroundings(pub(crate) Arc<ProcessEnvironment>);
 
 #[async_trait]
-impl StoreSurroundings for ProcessSurroundings<'_> {
+impl StoreSurroundings for ProcessSurroundings {
     async fn aws(&self, profile: Option<&str>) -> SdkConfig {
         let mut loader = aws_config::defaults(BehaviorVersion::latest());
         if let Some(profile) = profile {
@@ -30,5 +31,17 @@ impl StoreSurroundings for ProcessSurroundings<'_> {
             Some(path) => ClusterAccess::Kubeconfig { path, context: context.map(str::to_owned) },
             None => ClusterAccess::InCluster { server: None },
         }
+    }
+
+    /// Where the providers' own tools take a token that was made elsewhere.
+    fn provider_token(&self, cluster: &ManagedCluster) -> Option<String> {
+        let names: &[&str] = match cluster {
+            ManagedCluster::Gke { .. } => {
+                &["CLOUDSDK_AUTH_ACCESS_TOKEN", "GOOGLE_OAUTH_ACCESS_TOKEN"]
+            }
+            ManagedCluster::Aks { .. } => &["AZURE_ACCESS_TOKEN"],
+            _ => &[],
+        };
+        names.iter().find_map(|name| self.0.get(name)).map(str::to_owned)
     }
 }

@@ -278,6 +278,8 @@ impl Context {
             std::future::pending::<()>().await;
         };
         let result = tokio::select! {
+            // What is ready at once counts in this order.
+            biased;
             result = work => Some(result),
             () = self.stop.aborted() => None,
             () = due => None,

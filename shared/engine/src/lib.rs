@@ -29,6 +29,7 @@ pub mod recorder;
 pub mod saved_plan;
 pub mod stages;
 pub mod state;
+pub mod state_file;
 mod stop;
 pub mod transaction;
 pub mod verdict;

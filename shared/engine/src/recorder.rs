@@ -2,7 +2,7 @@
 
 use crate::object::DeposedKey;
 use crate::record::body::{ClaimedAction, ClaimedObject};
-use crate::state::{InstanceState, OutputState};
+use crate::state::{InstanceState, OutputState, State};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,6 +84,27 @@ pub enum Step {
     Unfinished,
 }
 
+/// What the records say by now, for what is derived from all of them.
+#[derive(Clone, Debug, Default)]
+pub struct RecordsNow {
+    /// All instances, the last results of this invocation perhaps excepted.
+    pub state: Arc<State>,
+    /// Whether nobody else has written since this invocation looked at them.
+    pub alone: bool,
+}
+
+/// What came of writing outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputsWritten {
+    /// All were recorded so already.
+    Unchanged,
+    /// Some were written.
+    Written,
+    /// Somebody else has written one since it was read: all are to be derived again, from the records as they are
+    /// by now.
+    OthersWereFirst,
+}
+
 /// Records of one estate, as apply writes them. Implementations write by compare-and-swap and are
 /// called from many tasks at once, for different instances; calls to the provider for one instance are
 /// made one after the other, since a record tells of one call in flight.
@@ -143,11 +164,16 @@ pub trait Recorder: Send + Sync {
         state: &InstanceState,
     ) -> Result<(), RecordError>;
 
-    /// The values of all root outputs from now on; those that the plan saw and that are not named are gone.
-    /// What is as the plan saw it stays as it is: another run may have changed it since.
+    /// Reads the outputs first, and all instances after them: whoever writes an instance later than that writes the
+    /// outputs later too, so that of several runs the last to write an output has seen all records.
+    async fn records_now(&self) -> Result<RecordsNow, RecordError>;
+
+    /// The values of all root outputs from now on; those of `planned` that are not named are gone.
+    /// What is as in `planned` stays as it is: another run may have changed it since. Each is written from what was
+    /// read of it before the instances from which it is derived.
     async fn write_outputs(
         &self,
         planned: &BTreeMap<Arc<str>, OutputState>,
         outputs: &BTreeMap<Arc<str>, Value>,
-    ) -> Result<(), RecordError>;
+    ) -> Result<OutputsWritten, RecordError>;
 }

@@ -104,6 +104,18 @@ pub enum ProviderError {
     },
 }
 
+impl ProviderError {
+    /// Whether the provider may have done what it was asked to: it was sent, and no answer came that can be believed.
+    pub fn leaves_doubt(&self) -> bool {
+        matches!(
+            self,
+            ProviderError::Died { .. }
+                | ProviderError::Protocol { .. }
+                | ProviderError::Transport { .. }
+        )
+    }
+}
+
 /// Why a plugin process did not come up.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]

@@ -219,6 +219,17 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
         store.put_if_version(key, body, expected).await
     }
 
+    /// Counted as the conditional write that it is.
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        let store = self.count(Method::PutIfVersion, key.as_str(), &Origin::default());
+        store.put_in_parts(key, body, expected).await
+    }
+
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {
         self.count(Method::PutIfAbsent, key.as_str(), &Origin::default())
             .put_if_absent(key, body)
@@ -241,6 +252,10 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
         self.inner.try_hold(name).await
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.inner.clock_ahead()
+    }
+
     fn location(&self) -> String {
         self.inner.location()
     }
@@ -251,6 +266,14 @@ impl<S: RecordStore> RecordStore for CountingStore<S> {
 
     fn max_body_size(&self) -> Option<u64> {
         self.inner.max_body_size()
+    }
+
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        self.inner.check_claim_size(key, body)
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.inner.sweep_leftovers(before).await
     }
 }
 
@@ -293,6 +316,17 @@ impl<S: RecordStore> RecordStore for Accessor<S> {
         store.put_if_version(key, body, expected).await
     }
 
+    /// Counted as the conditional write that it is.
+    async fn put_in_parts(
+        &self,
+        key: &Key,
+        body: Bytes,
+        expected: &Version,
+    ) -> Result<Version, StoreError> {
+        let store = self.count(Method::PutIfVersion, key.as_str());
+        store.put_in_parts(key, body, expected).await
+    }
+
     async fn put_if_absent(&self, key: &Key, body: Bytes) -> Result<Version, StoreError> {
         self.count(Method::PutIfAbsent, key.as_str()).put_if_absent(key, body).await
     }
@@ -309,6 +343,10 @@ impl<S: RecordStore> RecordStore for Accessor<S> {
         self.count(Method::GetAll, prefix).get_all(prefix).await
     }
 
+    async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
+        self.store.inner.try_hold(name).await
+    }
+
     fn location(&self) -> String {
         self.store.inner.location()
     }
@@ -319,6 +357,18 @@ impl<S: RecordStore> RecordStore for Accessor<S> {
 
     fn max_body_size(&self) -> Option<u64> {
         self.store.inner.max_body_size()
+    }
+
+    fn check_claim_size(&self, key: &Key, body: &[u8]) -> Result<(), StoreError> {
+        self.store.inner.check_claim_size(key, body)
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.store.inner.sweep_leftovers(before).await
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        self.store.inner.clock_ahead()
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{
 pub struct MemoryStore {
     content: Mutex<Records>,
     max_body_size: Option<u64>,
+    clock_ahead: Option<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +38,12 @@ impl MemoryStore {
     #[must_use]
     pub fn with_max_body_size(limit: u64) -> Self {
         Self { max_body_size: Some(limit), ..Self::default() }
+    }
+
+    /// A store without records whose clock is so many seconds ahead of everybody's.
+    #[must_use]
+    pub fn with_clock_ahead(seconds: i64) -> Self {
+        Self { clock_ahead: Some(seconds), ..Self::default() }
     }
 
     fn put(&self, key: &Key, body: Bytes, expected: &Version) -> Result<Version, StoreError> {
@@ -107,6 +114,10 @@ impl RecordStore for MemoryStore {
         let records = locked(&self.content);
         let all = starting_with(&records.by_key, prefix);
         Ok(all.map(|(key, record)| (key.clone(), record.clone())).collect())
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        self.clock_ahead
     }
 
     fn location(&self) -> String {

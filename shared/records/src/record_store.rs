@@ -159,6 +159,24 @@ pub trait RecordStore: Send + Sync {
         Ok(Hold::NotOffered)
     }
 
+    /// By how many seconds the store's clock was ahead of this machine's when the store answered last, as exactly as whole
+    /// seconds and the time that the answer took allow; `None` where the store has no clock of its own, or has not answered
+    /// yet. Leases hold where clocks agree.
+    fn clock_ahead(&self) -> Option<i64> {
+        None
+    }
+
+    /// Removes what writes that were cut short have left behind, which no record names: what listings since the store
+    /// was opened have shown of it that was made before the second `before` since the epoch. A hundred of such things
+    /// at most; answers how many.
+    ///
+    /// # Errors
+    ///
+    /// Those of removing. What is left is found again.
+    async fn sweep_leftovers(&self, _before: i64) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+
     /// Where the records are, for messages: `.plumb`, `s3://bucket/prefix`.
     fn location(&self) -> String;
 
@@ -228,6 +246,14 @@ impl<S: RecordStore + ?Sized> RecordStore for Arc<S> {
 
     async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
         (**self).try_hold(name).await
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        (**self).clock_ahead()
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        (**self).sweep_leftovers(before).await
     }
 
     fn location(&self) -> String {

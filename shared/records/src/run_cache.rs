@@ -150,6 +150,14 @@ impl<S: RecordStore> RecordStore for RunCache<S> {
         self.shared.inner.try_hold(name).await
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.shared.inner.clock_ahead()
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.shared.inner.sweep_leftovers(before).await
+    }
+
     fn location(&self) -> String {
         self.shared.inner.location()
     }
@@ -209,6 +217,14 @@ impl<S: RecordStore> RecordStore for Uncached<S> {
 
     async fn try_hold(&self, name: &Key) -> Result<Hold, StoreError> {
         self.shared.inner.try_hold(name).await
+    }
+
+    fn clock_ahead(&self) -> Option<i64> {
+        self.shared.inner.clock_ahead()
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.shared.inner.sweep_leftovers(before).await
     }
 
     fn location(&self) -> String {

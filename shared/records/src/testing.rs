@@ -123,6 +123,14 @@ where
         self.inner.try_hold(name).await
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.inner.clock_ahead()
+    }
+
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        self.inner.sweep_leftovers(before).await
+    }
+
     fn location(&self) -> String {
         self.inner.location()
     }

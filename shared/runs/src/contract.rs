@@ -3,7 +3,7 @@
 use crate::error::RunError;
 use engine::estate::{Estate, EstateError, EstateHeader, FirstContactError};
 use language::diagnostics::Diagnostic;
-use records::contract::{self, Access, Note, Report, StoreContract, Waivers};
+use records::contract::{self, Access, Note, Report, Setting, StoreContract, Waivers};
 use std::sync::Arc;
 
 /// A contract, and what of it a team does without.
@@ -30,6 +30,16 @@ pub(crate) async fn assert(terms: Option<&ContractTerms>) -> Result<Vec<Diagnost
     let Some(terms) = terms else { return Ok(Vec::new()) };
     let notes = contract::assert(&*terms.contract, Access::Write, &terms.waivers).await?;
     Ok(warnings(notes))
+}
+
+/// The lines that waivers cost a run that does not write records, and so does not ask the store about its settings.
+pub(crate) fn reminders(terms: Option<&ContractTerms>) -> Vec<Diagnostic> {
+    let waived = terms.into_iter().flat_map(|terms| terms.waivers.iter());
+    let reminder = |setting: Setting| {
+        let text = format!("allow_insecure waives {setting}: {}", setting.protects());
+        warning(setting, text)
+    };
+    waived.map(reminder).collect()
 }
 
 /// Makes the estate, unless it is there already. No header where this identity may only read: then somebody else
@@ -64,10 +74,11 @@ pub async fn first_contact(
 }
 
 fn warnings(notes: Vec<Note>) -> Vec<Diagnostic> {
-    let warning = |note: Note| {
-        Diagnostic::warning(format!("The contract of the store: {}", note.setting), note.text)
-    };
-    notes.into_iter().map(warning).collect()
+    notes.into_iter().map(|note| warning(note.setting, note.text)).collect()
+}
+
+fn warning(setting: Setting, text: String) -> Diagnostic {
+    Diagnostic::warning(format!("The contract of the store: {setting}"), text)
 }
 
 impl From<FirstContactError> for RunError {

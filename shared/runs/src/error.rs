@@ -1,6 +1,7 @@
-use engine::estate::{AdoptionError, CopyError, EstateError};
+use engine::estate::{AdoptionError, CopyError, EstateError, TakeOverError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
+use engine::state_file::StateFileError;
 use engine::transaction::TransactionError;
 use engine::verdict::RejectCode;
 use language::diagnostics::Diagnostic;
@@ -23,6 +24,20 @@ pub enum RunError {
     /// An estate cannot be copied to another store.
     #[error(transparent)]
     Copy(#[from] CopyError),
+    /// A state file cannot be read.
+    #[error("{file} cannot be taken over, and nothing of it was: {source}")]
+    StateFile {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: StateFileError,
+    },
+    /// A state cannot be recorded.
+    #[error(transparent)]
+    TakeOver(#[from] TakeOverError),
+    /// The records cannot be said in a state file.
+    #[error("the records cannot be written as a state file: {0}")]
+    StateUnwritable(#[source] values::json::JsonError),
     /// State may exist elsewhere.
     #[error(transparent)]
     ExistingState(#[from] ExistingStateError),
@@ -65,6 +80,8 @@ impl RunError {
             RunError::Adoption(_) => "Nothing was adopted or dismissed",
             RunError::Contract(_) => "The store of records is refused",
             RunError::Copy(_) => "The records cannot be copied",
+            RunError::StateFile { .. } | RunError::TakeOver(_) => "The state cannot be taken over",
+            RunError::StateUnwritable(_) => "The state cannot be written",
             RunError::ExistingState(_) => "State may exist elsewhere",
             RunError::SavedPlan(
                 SavedPlanError::Unwritable { .. } | SavedPlanError::Ephemeral { .. },
@@ -75,6 +92,9 @@ impl RunError {
             RunError::Transaction(TransactionError::Used { .. }) => "The plan was used already",
             RunError::Transaction(TransactionError::Unsettled { .. }) => {
                 "What an earlier run left is not settled"
+            }
+            RunError::Transaction(TransactionError::Clocks { .. }) => {
+                "This machine's clock is wrong"
             }
             RunError::Transaction(_) => "The transaction cannot go on",
         };

@@ -5,6 +5,7 @@
 //! - [`adopt`], [`dismiss`]: what a person decides about results that could not be recorded and creates in doubt.
 //! - [`history`]: who did what, and when.
 //! - [`contract`]: what a store has to guarantee, asserted.
+//! - [`migrate`]: the state of Terraform taken over, and given back.
 //! - [`migrate_store`]: an estate on its way to another store.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
@@ -13,22 +14,41 @@
 //! - [`state`]: what records say, decoded for views.
 
 pub mod adopt;
+pub mod api;
 pub mod apply;
+pub mod approval;
+pub mod artifact;
+pub mod bundle;
 pub mod contract;
+pub mod deployment;
+pub mod deployment_stores;
 pub mod dismiss;
 mod error;
+pub mod executions;
+pub mod function_environment;
 pub mod history;
+pub mod https;
 pub mod key_file;
 pub mod kms_key;
+pub mod migrate;
 pub mod migrate_store;
 pub mod plan;
 pub mod plan_key;
+pub mod principal;
 pub mod project;
+pub mod provider_mirror;
 pub mod remote_state;
+pub mod report;
+pub mod repository_host;
+pub mod run_reference;
+pub mod run_state;
+pub mod secrets;
 pub mod source;
 pub mod state;
+pub mod steps;
 pub mod stores;
 pub mod validate;
+pub mod webhook;
 mod workplace;
 
 pub use error::RunError;

@@ -1,6 +1,6 @@
 //! Planning: a bundle in, a saved plan out.
 
-use crate::contract::first_contact;
+use crate::contract::{first_contact, reminders};
 use crate::error::RunError;
 use crate::source::{RootFolder, Source};
 use crate::workplace::Workplace;
@@ -136,7 +136,7 @@ async fn first_reading(
     source: &Source,
     new_estate: NewEstate,
 ) -> Result<(EstateReading, Vec<Diagnostic>), RunError> {
-    let mut noticed = Vec::new();
+    let mut noticed = reminders(workplace.contract.as_ref());
     let mut reading = workplace.estate.read().await?;
     let files = RootFolder(&*workplace.environment.files);
     check_existing_state(reading.header.is_some(), &source.backend, &files, new_estate)?;

@@ -1,34 +1,40 @@
 //! Outputs of other states and estates, as `data "terraform_remote_state"` reads them.
 
+use crate::project::{EstateSelection, Project, ProjectError};
+use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
 use async_trait::async_trait;
 use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::random::Random;
-use engine::record::key::EstateName;
 use language::files::FileSystem;
 use providers::{RemoteStateError, RemoteStateReader, RemoteStateRequest};
-use records::{DirectoryStore, Opening, StoreError};
+use records::{Opening, StoreError};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use values::{Marks, Value};
 
-/// Reads the backend `local`: state files, and the records of estates that are kept where such a file would
-/// be. Where there are both, the records count: the file is from before.
+/// Reads the backend `local`: state files, and the records of an estate beside one. The records count where the path is
+/// the one that Terraform would keep that estate's state under, or the file there has the estate's lineage: it is from
+/// before. A file of another name and lineage is another state.
 pub struct StateFiles {
     files: Arc<dyn FileSystem>,
-    estates: Option<EstateFolders>,
+    estates: Option<KnownEstates>,
 }
 
-/// Where estates keep their records in directories.
-pub struct EstateFolders {
+/// The estates that a project knows, wherever their records are.
+pub struct KnownEstates {
     /// Where relative paths begin.
     pub working_directory: PathBuf,
-    /// The folder of a store, beside the configuration.
+    /// What `plumb.toml` says.
+    pub project: Project,
+    /// The folder that its paths are relative to.
+    pub root: PathBuf,
+    /// The folder of an estate's own store, in the estate's directory.
     pub store: PathBuf,
-    /// The estate in it.
-    pub estate: EstateName,
+    /// What stores are opened with.
+    pub surroundings: Arc<dyn StoreSurroundings>,
     /// What an estate is opened with.
     pub clock: Arc<dyn Clock>,
     /// What an estate is opened with.
@@ -43,43 +49,90 @@ impl StateFiles {
 
     /// Reads estates, too.
     #[must_use]
-    pub fn with_estates(self, estates: EstateFolders) -> StateFiles {
+    pub fn with_estates(self, estates: KnownEstates) -> StateFiles {
         StateFiles { estates: Some(estates), ..self }
+    }
+
+    /// The file at a path; `None` where there is none.
+    fn file(&self, path: &str) -> Result<Option<StateFile>, RemoteStateError> {
+        let text = match self.files.read(Path::new(path)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(read_failed(format!("{path}: {error}"))),
+        };
+        let file = serde_json::from_slice(&text);
+        file.map(Some).map_err(|e| read_failed(format!("{path} is no state: {e}")))
     }
 }
 
-impl EstateFolders {
-    /// The outputs of the estate whose state file would be at `path`; `None` where there is none.
+impl KnownEstates {
+    /// The outputs of the estate whose state file is `file`, or would be at `path`; `None` where there is none.
     async fn outputs(
         &self,
         path: &Path,
+        file: Option<&StateFile>,
     ) -> Result<Option<BTreeMap<Arc<str>, Value>>, RemoteStateError> {
-        let failed = |error: &dyn std::fmt::Display| RemoteStateError::Read {
-            backend: BACKEND.into(),
-            detail: error.to_string(),
-        };
+        let failed = |error: &dyn std::fmt::Display| read_failed(error.to_string());
         let Some(folder) = path.parent() else { return Ok(None) };
-        let root = self.working_directory.join(folder).join(&self.store);
-        let store = match DirectoryStore::open(&root, Opening::Existing).await {
-            Ok(store) => store,
-            Err(StoreError::RootMissing { .. }) => return Ok(None),
+        let directory = normal(&self.working_directory.join(folder));
+        let unknown = Project::default();
+        let (project, root) = match directory.strip_prefix(&self.root) {
+            Ok(_) => (&self.project, &self.root),
+            // Another project's, of which nothing is known but where records are kept by default.
+            Err(_) => (&unknown, &directory),
+        };
+        let relative = directory.strip_prefix(root).unwrap_or(Path::new(""));
+        let name = match project.select(EstateSelection { directory: relative, name: None }) {
+            Ok(estate) => estate.name,
+            Err(ProjectError::NoEstate { .. }) => return Ok(None),
+            Err(_) if file.is_some() => return Ok(None),
+            Err(error) => return Err(failed(&error)),
+        };
+        let beside = directory.join(&self.store);
+        let places = Places { root, beside: &beside };
+        let surroundings = &*self.surroundings;
+        let stores = Stores::open(project, &name, places, Opening::Existing, surroundings).await;
+        let records = match stores {
+            Ok(stores) => stores.records,
+            Err(StoresError::Store(StoreError::RootMissing { .. })) => return Ok(None),
             Err(error) => return Err(failed(&error)),
         };
         let (clock, random) = (self.clock.clone(), self.random.clone());
-        let estate = Estate::open(Arc::new(store), "", self.estate.clone(), clock, random);
-        let reading = estate.map_err(|e| failed(&e))?.read().await.map_err(|e| failed(&e))?;
-        if reading.header.is_none() {
+        let estate = Estate::open(records, "", name, clock, random).map_err(|e| failed(&e))?;
+        let header = estate.read_header().await.map_err(|e| failed(&e))?;
+        let Some(header) = header else { return Ok(None) };
+        let is_default = path.file_name().is_some_and(|name| name == DEFAULT_FILE);
+        let is_former = file.is_some_and(|file| *file.lineage == *header.lineage.0);
+        if !is_default && !is_former {
             return Ok(None);
         }
-        let outputs = reading.state.outputs.iter();
-        Ok(Some(outputs.map(|(name, output)| (name.clone(), output.value.clone())).collect()))
+        let outputs = estate.outputs().await.map_err(|e| failed(&e))?;
+        Ok(Some(outputs.into_iter().map(|(name, output)| (name, output.value)).collect()))
     }
 }
 
+/// The same path without `.` and `..`, as far as the text tells.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
 const BACKEND: &str = "local";
+const DEFAULT_FILE: &str = "terraform.tfstate";
 
 #[derive(serde::Deserialize)]
 struct StateFile {
+    #[serde(default)]
+    lineage: String,
     #[serde(default)]
     outputs: BTreeMap<Arc<str>, OutputForm>,
 }
@@ -103,27 +156,22 @@ impl RemoteStateReader for StateFiles {
             return Err(RemoteStateError::UnknownBackend { backend: request.backend.to_string() });
         }
         let path = path(&request)?;
+        let file = self.file(&path)?;
         if let Some(estates) = &self.estates
-            && let Some(outputs) = estates.outputs(Path::new(&path)).await?
+            && let Some(outputs) = estates.outputs(Path::new(&path), file.as_ref()).await?
         {
             return Ok(outputs);
         }
-        let read = |detail: String| RemoteStateError::Read { backend: BACKEND.into(), detail };
-        let text = match self.files.read(Path::new(&path)) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(RemoteStateError::Absent { backend: BACKEND.into() });
-            }
-            Err(error) => return Err(read(format!("{path}: {error}"))),
+        let Some(state) = file else {
+            return Err(RemoteStateError::Absent { backend: BACKEND.into() });
         };
-        let state: StateFile =
-            serde_json::from_slice(&text).map_err(|e| read(format!("{path} is no state: {e}")))?;
         let mut outputs = BTreeMap::new();
         for (name, output) in state.outputs {
             let ty = values::json::type_from_json(output.ty.get().as_bytes());
             let value =
                 ty.and_then(|ty| values::json::from_json(output.value.get().as_bytes(), &ty));
-            let value = value.map_err(|e| read(format!("the output {name} in {path}: {e}")))?;
+            let value =
+                value.map_err(|e| read_failed(format!("the output {name} in {path}: {e}")))?;
             let marks = if output.sensitive { Marks::SENSITIVE } else { Marks::NONE };
             outputs.insert(name, value.with_marks(marks));
         }
@@ -131,10 +179,14 @@ impl RemoteStateReader for StateFiles {
     }
 }
 
+fn read_failed(detail: String) -> RemoteStateError {
+    RemoteStateError::Read { backend: BACKEND.into(), detail }
+}
+
 fn path(request: &RemoteStateRequest) -> Result<String, RemoteStateError> {
     let wrong =
         |detail: String| RemoteStateError::Configuration { backend: BACKEND.into(), detail };
-    let mut path = "terraform.tfstate".to_owned();
+    let mut path = DEFAULT_FILE.to_owned();
     let mut folder = "terraform.tfstate.d".to_owned();
     if let Some(config) = request.config.as_map() {
         for (name, value) in config {
@@ -152,6 +204,6 @@ fn path(request: &RemoteStateRequest) -> Result<String, RemoteStateError> {
     }
     Ok(match &*request.workspace {
         "default" => path,
-        workspace => format!("{folder}/{workspace}/terraform.tfstate"),
+        workspace => format!("{folder}/{workspace}/{DEFAULT_FILE}"),
     })
 }

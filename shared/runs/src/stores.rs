@@ -6,10 +6,14 @@ use crate::project::{
 };
 use async_trait::async_trait;
 use aws_config::SdkConfig;
+use engine::estate::Journals;
 use engine::record::key::{EstateKeys, EstateName};
 use records::contract::{Contracts, StoreContract, WaiverError, Waivers};
-use records::kubernetes::{Cluster, ClusterAccess, ClusterContract, ClusterError};
-use records::kubernetes::{KubernetesOptions, KubernetesStore, UnknownManagedCluster};
+use records::kubernetes::{
+    AwsCredentials, BearerToken, Cluster, ClusterAccess, ClusterContract, ClusterError,
+    KubernetesOptions, KubernetesStore, ManagedCluster, ProviderCredentials, ProviderHttps,
+    UnknownManagedCluster,
+};
 use records::s3::contract::{BucketContract, Prefixes};
 use records::s3::{S3Artifacts, S3Connection, S3Settings, S3Store};
 use records::{
@@ -17,6 +21,10 @@ use records::{
 };
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a managed cluster's provider is waited for: it is asked before every apply, and need not answer.
+const PROVIDER_TIME_OUT: Duration = Duration::from_secs(10);
 
 /// Where the records of a store in a bucket are, below its prefix, and where its artifacts are: apart, so that a rule
 /// that lets artifacts expire can never reach a record.
@@ -29,6 +37,8 @@ pub struct Stores {
     pub records: Arc<dyn RecordStore>,
     /// Plans, bundles, snapshots.
     pub artifacts: Arc<dyn ArtifactStore>,
+    /// Where journals are.
+    pub journals: Journals,
     /// What they have to guarantee; nothing, where they are directories.
     pub contract: Option<ContractTerms>,
 }
@@ -64,6 +74,8 @@ pub trait StoreSurroundings: Send + Sync {
     async fn aws(&self, profile: Option<&str>) -> SdkConfig;
     /// How a cluster is reached where no kubeconfig is named.
     fn cluster(&self, context: Option<&str>) -> ClusterAccess;
+    /// A bearer token for the API of a managed cluster's provider, where there is one at hand.
+    fn provider_token(&self, cluster: &ManagedCluster) -> Option<String>;
 }
 
 /// Where to look for what a project leaves open.
@@ -115,11 +127,9 @@ impl Stores {
                 waived.extend(&table.allow_insecure);
                 let store = KubernetesStore::new(&cluster, options).map_err(StoreError::from)?;
                 let store = Arc::new(store);
-                let mut contract = ClusterContract::new(store.clone());
-                if let Some(managed) = &table.managed_cluster {
-                    contract = contract.managed_as(managed.parse()?);
-                }
-                contracts.push(Arc::new(contract));
+                contracts.push(Arc::new(
+                    cluster_contract(table, &cluster, store.clone(), surroundings).await?,
+                ));
                 store
             }
         };
@@ -147,11 +157,15 @@ impl Stores {
                 Some(ContractTerms { contract: Arc::new(contract), waivers })
             }
         };
-        Ok(Stores { records, artifacts, contract })
+        let journals = match &project.store {
+            StoreTable::Kubernetes(_) => Journals::Artifacts,
+            StoreTable::Dir(_) | StoreTable::S3(_) => Journals::Records,
+        };
+        Ok(Stores { records, artifacts, journals, contract })
     }
 }
 
-async fn connect(
+pub(crate) async fn connect(
     table: &S3Table,
     part: &str,
     surroundings: &dyn StoreSurroundings,
@@ -174,6 +188,36 @@ fn prefix_of(table: &S3Table, part: &str) -> String {
         "" => format!("{part}/"),
         prefix => format!("{prefix}/{part}/"),
     }
+}
+
+/// The contract of a cluster; its provider is asked where credentials for it are at hand.
+async fn cluster_contract(
+    table: &KubernetesTable,
+    cluster: &Cluster,
+    store: Arc<KubernetesStore>,
+    surroundings: &dyn StoreSurroundings,
+) -> Result<ClusterContract, StoresError> {
+    let mut contract = ClusterContract::new(store);
+    let named = table.managed_cluster.as_deref().map(str::parse::<ManagedCluster>).transpose()?;
+    if let Some(named) = &named {
+        contract = contract.managed_as(named.clone());
+    }
+    let managed = named.or_else(|| cluster.exec_plugin().and_then(ManagedCluster::infer));
+    let credentials: Option<Arc<dyn ProviderCredentials>> = match &managed {
+        None => None,
+        Some(ManagedCluster::Eks { .. }) => {
+            Some(Arc::new(AwsCredentials::new(surroundings.aws(None).await)))
+        }
+        Some(other) => surroundings
+            .provider_token(other)
+            .map(|token| Arc::new(BearerToken::new(token)) as Arc<dyn ProviderCredentials>),
+    };
+    Ok(match credentials {
+        None => contract,
+        Some(credentials) => {
+            contract.asking(Arc::new(ProviderHttps::new(credentials, PROVIDER_TIME_OUT)))
+        }
+    })
 }
 
 async fn cluster(

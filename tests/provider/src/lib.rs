@@ -4,7 +4,8 @@
 //! makes drift by editing it. `calls.log` in the folder lists every call, one JSON object a line.
 //! Attributes of `test_thing` make it slow, fail, or fail half way. Where the environment has
 //! `TEST_PROVIDER_KILL_PARENT_AFTER`, whoever started the provider is killed once so many calls have ended.
-//! Where it has `TEST_PROVIDER_REQUEST_TOKENS`, the provider knows request tokens.
+//! Where it has `TEST_PROVIDER_REQUEST_TOKENS`, the provider knows request tokens; where it has
+//! `TEST_PROVIDER_NAME_IDENTITY`, a thing is identified by its name.
 
 mod ephemeral;
 mod functions;

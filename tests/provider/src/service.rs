@@ -241,7 +241,7 @@ impl Provider for Service {
         _: Request<wire::get_resource_identity_schemas::Request>,
     ) -> Answer<wire::get_resource_identity_schemas::Response> {
         let id = wire::resource_identity_schema::IdentityAttribute {
-            name: "id".into(),
+            name: thing::identifying().into(),
             r#type: type_to_json(&Type::String).into_bytes(),
             required_for_import: true,
             ..Default::default()
@@ -451,8 +451,7 @@ impl Provider for Service {
         let mut id = request.id;
         if let Some(data) = request.identity {
             let identity = decode(data.identity_data.as_ref(), &thing::identity_type())?;
-            let given = identity.attribute("id");
-            id = given.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
+            id = thing::identified(self.world()?, &identity, ty).map_err(internal)?;
         }
         let logged = self.begin("import", &request.type_name, Some(id.clone()))?;
         let token = request_tokens::of_import(&id).map(str::to_owned);

@@ -4,6 +4,7 @@ use crate::schemas::{attributes, plain};
 use crate::service::{Failure, Stop, Stopped};
 use crate::world::World;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use values::schema::{Attribute, Block, Schema};
@@ -42,14 +43,37 @@ pub(crate) fn schema() -> Schema {
     Schema { version: 1, block: Block { attributes, ..Block::default() } }
 }
 
-/// What identifies a thing: its id.
+/// The attribute that identifies a thing: its id, which the world chooses, or its name, which is configured, where
+/// `TEST_PROVIDER_NAME_IDENTITY` is set.
+pub(crate) fn identifying() -> &'static str {
+    match std::env::var_os("TEST_PROVIDER_NAME_IDENTITY") {
+        Some(_) => "name",
+        None => "id",
+    }
+}
+
 pub(crate) fn identity_type() -> Type {
-    Type::object([("id", Type::String)])
+    Type::object([(identifying(), Type::String)])
 }
 
 pub(crate) fn identity(object: &Value) -> Option<Value> {
-    let id = object.attribute("id").filter(|id| id.is_known() && !id.is_null())?;
-    Some(Value::object([("id", id)]))
+    let known = object.attribute(identifying()).filter(|v| v.is_known() && !v.is_null())?;
+    Some(Value::object([(identifying(), known)]))
+}
+
+/// The id of the thing that is identified so; empty where there is none.
+pub(crate) fn identified(world: &World, identity: &Value, ty: &Type) -> io::Result<String> {
+    let given = text(identity, identifying()).unwrap_or_default();
+    if identifying() == "id" {
+        return Ok(given.to_string());
+    }
+    for id in world.ids(TYPE)? {
+        let object = world.read(TYPE, &id, ty)?;
+        if object.and_then(|object| text(&object, "name")).is_some_and(|name| name == given) {
+            return Ok(id);
+        }
+    }
+    Ok(String::new())
 }
 
 fn text(object: &Value, name: &str) -> Option<Arc<str>> {

@@ -3,6 +3,7 @@
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
+use crate::former_store;
 use crate::invocation::Invocation;
 use crate::reporter::Voice;
 use crate::session::Session;
@@ -156,6 +157,13 @@ async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Res
             return Ok(());
         }
         Err(error) => return Err(RunError::from(error).into()),
+    }
+    if !known
+        && new_estate == NewEstate::NotDeclared
+        && let Some(objection) = former_store::objection(session, &session.project()?)
+    {
+        session.reporter.report([Diagnostic::warning(objection.summary, objection.detail)]);
+        return Ok(());
     }
     if !known && let Some((estate, contract)) = session.estate(Opening::Create).await? {
         let (_, noticed) = runs::contract::first_contact(&estate, contract.as_ref()).await?;

@@ -12,6 +12,7 @@ mod graph;
 mod help;
 mod init;
 mod metadata;
+mod migrate;
 mod migrate_store;
 mod operation;
 mod output;
@@ -79,6 +80,8 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,
+            ["state", "pull"] => state::pull(invocation, environment).await,
+            ["migrate"] => migrate::run(invocation, environment).await,
             ["migrate-store"] => migrate_store::run(invocation, environment).await,
             ["workspace", "list" | "show"] => workspace::run(invocation, environment),
             ["version"] => version::run(invocation, environment),

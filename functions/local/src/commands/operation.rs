@@ -3,6 +3,7 @@
 use crate::commands::no_configuration;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
+use crate::former_store;
 use crate::reporter::Voice;
 use crate::session::{PARALLELISM, Session};
 use crate::variables;
@@ -14,8 +15,8 @@ use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 use language::source::Sources;
 use language::variables::VariableArgument;
-use runs::Workplace;
 use runs::plan::{PlanOutcome, PlanRequest};
+use runs::{RunError, Workplace};
 use std::sync::Arc;
 use values::address::{AddressError, ResourceInstance, ResourceMode};
 use views::plan_text::write_plan;
@@ -167,6 +168,12 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let workplace = session.workplace(operation.parallelism).await?;
+    if operation.new_estate == NewEstate::NotDeclared
+        && let Some(objection) = former_store::objection(session, &session.project()?)
+        && workplace.estate.read_header().await.map_err(RunError::from)?.is_none()
+    {
+        return Err(objection.into());
+    }
     let request = PlanRequest {
         source,
         variables: values,

@@ -1,4 +1,4 @@
-//! `plumb state list` and `plumb state show`
+//! `plumb state list`, `plumb state show` and `plumb state pull`
 
 use super::show;
 use crate::environment::ProcessEnvironment;
@@ -8,8 +8,9 @@ use crate::invocation::Invocation;
 use crate::session::Session;
 use language::diagnostics::Diagnostic;
 use records::Opening;
-use runs::RunError;
+use runs::{RunError, migrate};
 use values::address::ResourceInstance;
+use views::product::TERRAFORM_VERSION;
 use views::state_text;
 
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
@@ -79,6 +80,27 @@ async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     };
     let colour = session.reporter.text.colour;
     session.reporter.write(|out| state_text::write_instance(instance, colour, out));
+    Ok(0)
+}
+
+pub(super) async fn pull(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    match super::begin(invocation, environment, &[Flag::Switch("no-color")]) {
+        Ok((session, flags)) => {
+            let result = file(&session, &flags).await;
+            session.conclude(result, "state pull")
+        }
+        Err(code) => code,
+    }
+}
+
+/// The records as a state file of Terraform.
+async fn file(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(0, "The state is printed.")?;
+    let Some((estate, _)) = session.estate(Opening::Existing).await? else {
+        return Err(no_records());
+    };
+    let text = migrate::state_as_file(&estate, TERRAFORM_VERSION).await?;
+    session.reporter.write(|out| out.write_all(&text));
     Ok(0)
 }
 

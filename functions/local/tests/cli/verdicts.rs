@@ -349,6 +349,24 @@ fn outputs_of_another_estate_are_read_again_path_by_path() {
 }
 
 #[test]
+fn estates_of_one_project_read_each_other_wherever_their_records_are() {
+    let project = "[store.dir]\npath = \"records\"\n[estates.network]\ndirectory = \"net\"\n[estates.service]\ndirectory = \"app\"\n";
+    let scene = Scene::new(&[
+        ("plumb.toml", project),
+        ("net/main.tf", &network("subnet-1", "x")),
+        ("app/main.tf", DOWNSTREAM),
+    ]);
+    scene.succeed(&["-chdir=net", "apply", "-auto-approve"]);
+    scene.succeed(&["-chdir=app", "plan", "-out=app.bin"]);
+    scene.write("net/main.tf", network("subnet-2", "x").as_bytes());
+    scene.succeed(&["-chdir=net", "apply", "-auto-approve"]);
+    let refused = scene.run(&["-chdir=app", "apply", "-json", "-verdict-exitcode", "app.bin"]);
+    assert_eq!(refused.code, 3, "{}", refused.stdout);
+    assert!(refused.stdout.contains("subnet-2"), "{}", refused.stdout);
+    scene.succeed(&["-chdir=app", "apply", "-auto-approve"]);
+}
+
+#[test]
 fn state_files_of_terraform_are_read_again() {
     let state = |id: &str| {
         format!(
@@ -362,4 +380,24 @@ fn state_files_of_terraform_are_read_again() {
     let refused = scene.run(&["-chdir=app", "validate", "-json", "-plan=app.bin"]);
     assert_verdict(&refused, "upstream", "reject", "was changed since");
     assert_eq!(refused.code, 1);
+}
+
+#[test]
+fn a_state_file_beside_the_own_estate_is_another_state() {
+    let state =
+        r#"{"version":4,"lineage":"l","outputs":{"id":{"value":"theirs","type":"string"}}}"#;
+    let main = r#"
+data "terraform_remote_state" "other" {
+  backend = "local"
+  config  = { path = "other.tfstate" }
+}
+output "id" { value = data.terraform_remote_state.other.outputs.id }
+"#;
+    let scene = Scene::new(&[("other.tfstate", state), ("main.tf", main)]);
+    for _ in 0..2 {
+        scene.succeed(&["apply", "-auto-approve"]);
+        assert_eq!(scene.succeed(&["output", "-raw", "id"]).stdout, "theirs");
+    }
+    std::fs::remove_file(scene.path().join("other.tfstate")).unwrap();
+    assert_eq!(scene.run(&["plan"]).code, 1, "no records stand in for another state");
 }

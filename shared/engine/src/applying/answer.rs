@@ -65,8 +65,11 @@ impl Target {
             None => return self.put_off(plan),
             Some(Err(_)) if cut_short => return self.put_off(plan),
             Some(Err(e)) => {
-                let text = e.to_string();
+                let (text, in_flight) = (e.to_string(), e.leaves_doubt());
                 self.report_failure(CallFailure::Call(e));
+                if in_flight {
+                    return self.leave_in_flight(plan, text);
+                }
                 (false, Some(text), None)
             }
             Some(Ok(response)) => {
@@ -142,6 +145,13 @@ impl Target {
     fn put_off(&self, plan: &FinalPlan) -> Taken {
         self.walk.leave();
         Taken::failed(plan.prior.clone(), STOPPED)
+    }
+
+    /// The provider may have done what it was asked to, and nobody knows: its record keeps saying that the call is in
+    /// flight, which the next invocation settles, or the end of the transaction.
+    fn leave_in_flight(&self, plan: &FinalPlan, error: String) -> Taken {
+        self.walk.members.step(&self.address, false);
+        Taken::failed(plan.prior.clone(), error)
     }
 
     /// After a call that made nothing: an object that was put aside for it is current again.

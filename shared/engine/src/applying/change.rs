@@ -242,6 +242,7 @@ impl Target {
                 }
             }
             tokio::select! {
+                biased;
                 () = clock.sleep(pause) => {}
                 () = self.walk.context.stop.reached(StopLevel::Draining) => {}
             }

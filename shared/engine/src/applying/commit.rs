@@ -1,54 +1,22 @@
 //! The end of an apply: outputs, and what was learned about instances that nothing changed.
 
 use super::instance_records::stored;
-use super::{ApplyWalk, Ending};
-use crate::evaluation::Named;
+use super::{ApplyWalk, Ending, outputs};
 use crate::object_codec::resource_schema;
-use crate::plan::PlanMode;
 use crate::state::InstanceState;
 use language::diagnostics::Diagnostic;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::Value;
-use values::address::{ModuleInstance, ResourceInstance, ResourceMode};
+use values::address::{ResourceInstance, ResourceMode};
 
 /// Writes refreshed values and outputs; the outputs, where they could be evaluated.
-pub(crate) async fn commit(walk: &ApplyWalk, ending: Ending) -> Option<BTreeMap<Arc<str>, Value>> {
+pub(crate) async fn commit(
+    walk: &Arc<ApplyWalk>,
+    ending: Ending,
+) -> Option<BTreeMap<Arc<str>, Value>> {
     write_refreshed(walk).await;
-    let outputs = outputs(walk, ending)?;
-    if let Err(e) = walk.recorder.write_outputs(&walk.plan.previous.outputs, &outputs).await {
-        walk.context.report([Diagnostic::error(e.summary, e.detail)]);
-    }
-    Some(outputs)
-}
-
-/// The root outputs. What failed to evaluate keeps its recorded value: its dependencies failed.
-fn outputs(walk: &ApplyWalk, ending: Ending) -> Option<BTreeMap<Arc<str>, Value>> {
-    let root = &walk.context.configuration.root.module;
-    let mut outputs = BTreeMap::new();
-    if walk.plan.targeted {
-        // Outputs that were not planned are as they were.
-        let recorded = walk.plan.previous.outputs.iter();
-        outputs.extend(recorded.map(|(name, output)| (name.clone(), output.value.clone())));
-    }
-    if walk.plan.mode == PlanMode::Destroy {
-        // What could not be deleted may still be looked up by its outputs.
-        return (ending == Ending::Done).then_some(outputs);
-    }
-    for name in root.outputs.keys() {
-        let module = ModuleInstance::root();
-        let now = walk.context.working.named(&module, Named::Output(name.clone()));
-        let recorded = || walk.plan.previous.outputs.get(name).map(|o| o.value.clone());
-        match now.filter(Value::is_wholly_known).or_else(recorded) {
-            Some(value) if !value.is_null() => {
-                outputs.insert(name.clone(), value);
-            }
-            _ => {
-                outputs.remove(name);
-            }
-        }
-    }
-    Some(outputs)
+    outputs::write(walk, ending).await
 }
 
 async fn write_refreshed(walk: &ApplyWalk) {

@@ -44,24 +44,7 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan, resumed: Option<&Progres
         .filter(|change| is_change(change.action))
         .map(|change| change.address.config())
         .collect();
-    for node in configuration.modules() {
-        for resource in node.module.resources.keys() {
-            let resource = resource.in_module(&node.path);
-            let whole = edges.graph.add(Vertex::Resource(resource.clone()));
-            let expansion = edges.graph.add(Vertex::Expansion(resource.clone()));
-            edges.graph.connect(whole, expansion);
-            let module = edges.module_vertex(&node.path);
-            edges.after(expansion, module);
-            // What does not change needs no evaluation: its values are the plan's.
-            if changed.contains(&resource) {
-                edges.add_resource_edges(expansion, &resource);
-                if let Some(address) = configuration.provider_for(&resource) {
-                    let provider = edges.add_provider(&address);
-                    edges.graph.connect(expansion, provider);
-                }
-            }
-        }
-    }
+    add_resources(&mut edges, &changed);
     let mut members = BTreeMap::<AbsoluteResource, Members>::new();
     let mut deposed = HashMap::new();
     for change in &plan.changes.resources {
@@ -115,6 +98,32 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan, resumed: Option<&Progres
         .collect();
     let keep = graph.reachable(wanted);
     ApplyGraph { graph: graph.retain(&keep), deposed }
+}
+
+/// Adds all resources, and what those of which something changes are made of.
+pub(super) fn add_resources(
+    edges: &mut ConfigurationEdges<'_>,
+    changed: &BTreeSet<ConfigResource>,
+) {
+    let configuration = edges.configuration;
+    for node in configuration.modules() {
+        for resource in node.module.resources.keys() {
+            let resource = resource.in_module(&node.path);
+            let whole = edges.graph.add(Vertex::Resource(resource.clone()));
+            let expansion = edges.graph.add(Vertex::Expansion(resource.clone()));
+            edges.graph.connect(whole, expansion);
+            let module = edges.module_vertex(&node.path);
+            edges.after(expansion, module);
+            // What does not change needs no evaluation: its values are the plan's.
+            if changed.contains(&resource) {
+                edges.add_resource_edges(expansion, &resource);
+                if let Some(address) = configuration.provider_for(&resource) {
+                    let provider = edges.add_provider(&address);
+                    edges.graph.connect(expansion, provider);
+                }
+            }
+        }
+    }
 }
 
 /// What check blocks read is read after all changes, so that it is what came of them.

@@ -8,6 +8,7 @@ mod drift;
 mod graph;
 mod instance_records;
 mod members;
+mod outputs;
 mod relocation;
 mod request_token;
 mod resource;
@@ -171,6 +172,7 @@ impl ApplyWalk {
             }
             let left = Duration::from_secs(left.unsigned_abs());
             tokio::select! {
+                biased;
                 () = clock.sleep(left) => {}
                 () = self.context.stop.reached(StopLevel::Draining) => {}
             }

@@ -43,7 +43,7 @@ pub(crate) async fn expand(walk: Arc<ApplyWalk>, resource: ConfigResource) -> Wa
 }
 
 /// The keys of the planned instances in one module instance.
-fn planned_expansion(
+pub(super) fn planned_expansion(
     walk: &ApplyWalk,
     resource: &ConfigResource,
     module: &ModuleInstance,
@@ -76,7 +76,7 @@ fn planned_expansion(
 
 /// The plan's value of an instance that does not change. One that is deleted is still there for
 /// whoever needs it before that (a provider's configuration), unless others of its resource stay.
-fn value_of(walk: &ApplyWalk, address: &ResourceInstance) -> Option<Value> {
+pub(super) fn value_of(walk: &ApplyWalk, address: &ResourceInstance) -> Option<Value> {
     if let Some(change) = walk.change(address) {
         if !change.after.is_null() {
             return Some(change.after.clone());

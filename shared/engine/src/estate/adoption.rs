@@ -1,7 +1,7 @@
 //! What a person decides about a result or a create that the records leave open. Each decision is in the journal before
 //! it is done, and each record is written by compare-and-swap, as by a transaction that reads nothing.
 
-use super::{Estate, EstateError, Swapped, swap};
+use super::{Estate, EstateError, Swapped, swap_instance};
 use crate::identifiers::{Principal, RunId, WriteId, hexadecimal};
 use crate::object::StoredObject;
 use crate::record::body::{
@@ -253,7 +253,10 @@ impl Estate {
             body.doubt = None;
             body.write_id = WriteId::new(&*self.random);
             let bytes = encode(&found.key, &body)?;
-            self.written(swap(&*self.store, &found.key, bytes, &found.version).await?, &found.key)?;
+            self.written(
+                swap_instance(&*self.store, &found.key, bytes, &found.version).await?,
+                &found.key,
+            )?;
             dismissed += 1;
         }
         for stray in strays {
@@ -357,7 +360,10 @@ impl Estate {
             ..body
         };
         let bytes = encode(&found.key, &adopted)?;
-        self.written(swap(&*self.store, &found.key, bytes, &found.version).await?, &found.key)?;
+        self.written(
+            swap_instance(&*self.store, &found.key, bytes, &found.version).await?,
+            &found.key,
+        )?;
         Ok(Adopted { run, replaced })
     }
 
@@ -392,8 +398,10 @@ impl Estate {
             decision,
             unknown: UnknownFields::new(),
         };
-        let bytes = encode(&key, &body)?;
-        self.written(swap(&*self.store, &key, bytes, &Version::absent()).await?, &key)?;
-        Ok(run)
+        match self.put_journal(&key, encode(&key, &body)?).await? {
+            true => Ok(run),
+            // The run's name is new, and so is the key.
+            false => Err(EstateError::Contended { key, attempts: 1 }.into()),
+        }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Estate, EstateError, Swapped, swap};
+use super::{Estate, EstateError, Swapped, swap_instance};
 use crate::identifiers::WriteId;
 use crate::record::body::{InstanceBody, decode, encode};
 use values::address::ResourceInstance;
@@ -23,7 +23,7 @@ impl Estate {
                 return Ok(false);
             }
             body.write_id = WriteId::new(&*self.random);
-            match swap(&*self.store, &key, encode(&key, &body)?, &record.version).await? {
+            match swap_instance(&*self.store, &key, encode(&key, &body)?, &record.version).await? {
                 Swapped::Written(_) => return Ok(true),
                 Swapped::Lost(now) => found = now,
             }

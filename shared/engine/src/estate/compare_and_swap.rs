@@ -25,9 +25,9 @@ pub(crate) async fn swap(
     swap_by(store, key, body, expected, false).await
 }
 
-/// The same for a result, which must not be lost: too large for one body, it is kept in parts where the store
-/// can do that.
-pub(crate) async fn swap_result(
+/// The same for what an instance's record says, which must not be lost: too large for one body, it is kept in parts
+/// where the store can do that.
+pub(crate) async fn swap_instance(
     store: &dyn RecordStore,
     key: &Key,
     body: Bytes,

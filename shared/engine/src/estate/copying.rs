@@ -1,9 +1,10 @@
 //! Copying an estate to another store: sealed at both ends while it is on its way, verified before the copy is
 //! opened, and gone on with from wherever it stopped.
 
-use super::{Estate, EstateError, EstateHeader, Swapped, swap};
+use super::{Estate, EstateError, EstateHeader, Journals, Swapped, swap, swap_instance};
 use crate::identifiers::{PlanId, WriteId};
 use crate::record::body::{Seal, encode};
+use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use records::{Key, Record, StoreError, Version};
 use std::collections::BTreeMap;
@@ -109,14 +110,37 @@ impl Estate {
         let mut bodies: BTreeMap<Key, Record> =
             self.store.get_all(&self.keys.all()).await?.into_iter().collect();
         bodies.remove(&estate_key);
+        let journals = self.take_journals(target, &mut bodies).await?;
         stream::iter(&bodies)
             .map(|(key, record)| self.copy_one(target, key, record))
             .buffer_unordered(PARALLELISM)
             .try_collect::<()>()
             .await?;
         self.verify(target, &bodies).await?;
+        for (key, body) in &journals {
+            // What an earlier attempt wrote is the same.
+            target.put_journal(&target.keys.relocate(&self.keys, key)?, body.clone()).await?;
+        }
         target.set_seal(arriving, None).await?;
-        Ok(Some(bodies.len()))
+        Ok(Some(bodies.len() + journals.len()))
+    }
+
+    /// The journals that are no records at one end or the other; those of `bodies` are taken out.
+    async fn take_journals(
+        &self,
+        target: &Estate,
+        bodies: &mut BTreeMap<Key, Record>,
+    ) -> Result<Vec<(Key, Bytes)>, StoreError> {
+        let mut journals = self.journals_beside().await?;
+        if target.journals == Journals::Artifacts {
+            let prefix = self.keys.journals();
+            let all = std::mem::take(bodies).into_iter();
+            let (beside, records) = all.partition(|(key, _)| key.as_str().starts_with(&prefix));
+            *bodies = records;
+            let beside: BTreeMap<Key, Record> = beside;
+            journals.extend(beside.into_iter().map(|(key, record)| (key, record.body)));
+        }
+        Ok(journals)
     }
 
     /// Gives a copy up that was never finished: removes it, and opens this estate again.
@@ -147,14 +171,19 @@ impl Estate {
 
     /// Removes all records of a sealed estate, its own last.
     async fn remove_copy(&self, header: EstateHeader) -> Result<(), CopyError> {
+        self.remove_records(&self.keys.all()).await?;
+        Ok(self.store.delete(&self.keys.estate()?, &header.version).await?)
+    }
+
+    /// Removes what a sealed estate holds below a prefix, but for its own record.
+    pub(super) async fn remove_records(&self, prefix: &str) -> Result<(), StoreError> {
         let estate_key = self.keys.estate()?;
-        let entries = self.store.list(&self.keys.all()).await?;
+        let entries = self.store.list(prefix).await?;
         stream::iter(entries.into_iter().filter(|entry| entry.key != estate_key))
             .map(|entry| async move { self.store.delete(&entry.key, &entry.version).await })
             .buffer_unordered(PARALLELISM)
             .try_collect::<()>()
-            .await?;
-        Ok(self.store.delete(&estate_key, &header.version).await?)
+            .await
     }
 
     fn place(&self) -> String {
@@ -182,7 +211,7 @@ impl Estate {
         }
         // What the target holds decides whether this one may be closed at all.
         self.check_target(target, &header).await?;
-        self.set_seal(header, Some(moved_to(target))).await
+        Ok(self.set_seal(header, Some(moved_to(target))).await?)
     }
 
     async fn check_target(
@@ -221,28 +250,27 @@ impl Estate {
     }
 
     /// Writes a header as it is but for its seal, if nobody has changed it since it was read.
-    async fn set_seal(
+    pub(super) async fn set_seal(
         &self,
         header: EstateHeader,
         seal: Option<Seal>,
-    ) -> Result<EstateHeader, CopyError> {
+    ) -> Result<EstateHeader, EstateError> {
         let key = self.keys.estate()?;
         let mut header = EstateHeader { sealed: seal, ..header };
-        let body = encode(&key, &header.to_body(WriteId::new(&*self.random)));
-        let body = body.map_err(EstateError::from)?;
+        let body = encode(&key, &header.to_body(WriteId::new(&*self.random)))?;
         match swap(&*self.store, &key, body, &header.version).await? {
             Swapped::Written(version) => {
                 header.version = version;
                 Ok(header)
             }
-            Swapped::Lost(_) => Err(EstateError::Contended { key, attempts: 1 }.into()),
+            Swapped::Lost(_) => Err(EstateError::Contended { key, attempts: 1 }),
         }
     }
 
     async fn copy_one(&self, target: &Estate, key: &Key, record: &Record) -> Result<(), CopyError> {
         let key = target.keys.relocate(&self.keys, key)?;
         // What an earlier attempt wrote is the same to the byte, and so counts as written.
-        match swap(&*target.store, &key, record.body.clone(), &Version::absent()).await? {
+        match swap_instance(&*target.store, &key, record.body.clone(), &Version::absent()).await? {
             Swapped::Written(_) => Ok(()),
             Swapped::Lost(_) => {
                 Err(self.different(target, key, "there is another record in its place"))

@@ -85,7 +85,7 @@ impl Estate {
         }
     }
 
-    fn unsealed(&self, header: EstateHeader) -> Result<EstateHeader, EstateError> {
+    pub(super) fn unsealed(&self, header: EstateHeader) -> Result<EstateHeader, EstateError> {
         match header.sealed {
             None => Ok(header),
             Some(seal) => {
@@ -124,7 +124,7 @@ impl Estate {
         }
     }
 
-    fn fresh_header(&self) -> EstateHeader {
+    pub(super) fn fresh_header(&self) -> EstateHeader {
         EstateHeader {
             lineage: Lineage(hexadecimal(&*self.random).into()),
             serial: 0,

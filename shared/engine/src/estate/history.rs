@@ -53,14 +53,14 @@ impl Estate {
             let run = runs.entry(body.run.clone()).or_insert_with(|| empty(&body.run));
             run.transaction = Some(body);
         }
-        for (key, record) in self.store.get_all(&self.keys.journals()).await? {
-            let kind = serde_json::from_slice::<Kind>(&record.body);
+        for (key, journal) in self.journals().await? {
+            let kind = serde_json::from_slice::<Kind>(&journal);
             if kind.is_ok_and(|kind| kind.decision.is_some()) {
-                let body = decode::<DecisionBody>(&key, &record.body)?;
+                let body = decode::<DecisionBody>(&key, &journal)?;
                 let run = runs.entry(body.run.clone()).or_insert_with(|| empty(&body.run));
                 run.decision = Some(body);
             } else {
-                let body = decode::<JournalBody>(&key, &record.body)?;
+                let body = decode::<JournalBody>(&key, &journal)?;
                 let run = runs.entry(body.run.clone()).or_insert_with(|| empty(&body.run));
                 run.attempts.push(body);
             }

@@ -6,20 +6,24 @@ mod compare_and_swap;
 mod copying;
 mod header;
 mod history;
+mod journals;
 mod outputs;
 mod reading;
 mod recorder;
 mod snapshot;
 mod sweep;
+mod taking_over;
 
 pub use adoption::{Adopted, AdoptionError};
 pub use copying::CopyError;
 pub use header::{EstateHeader, FirstContactError};
 pub use history::RunHistory;
+pub use journals::Journals;
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
+pub use taking_over::TakeOverError;
 
-pub(crate) use compare_and_swap::{Swapped, swap, swap_result};
+pub(crate) use compare_and_swap::{Swapped, swap, swap_instance};
 pub(crate) use recorder::RecorderStart;
 
 use crate::clock::Clock;
@@ -72,6 +76,7 @@ fn remedy(seal: &Seal) -> &'static str {
              and `plumb migrate-store -abandon` opens this one again"
         }
         Seal::ArrivingFrom(_) => "Run `plumb migrate-store` again, which goes on where it stopped",
+        Seal::TakingOver(_) => "Run `plumb migrate` again, which begins anew",
     }
 }
 
@@ -80,6 +85,7 @@ fn remedy(seal: &Seal) -> &'static str {
 pub struct Estate {
     pub(crate) store: Arc<dyn RecordStore>,
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
+    pub(crate) journals: Journals,
     pub(crate) keys: EstateKeys,
     pub(crate) name: EstateName,
     pub(crate) clock: Arc<dyn Clock>,
@@ -103,13 +109,20 @@ impl Estate {
     ) -> Result<Estate, StoreError> {
         let keys = EstateKeys::new(prefix, &name)?;
         let looking = Arc::default();
-        Ok(Estate { store, artifacts: None, keys, name, clock, random, looking })
+        let journals = Journals::Records;
+        Ok(Estate { store, artifacts: None, journals, keys, name, clock, random, looking })
     }
     /// The estate with a place for its snapshot, which spares a request per record where the store reads
     /// bodies one by one. Its key begins as those of the records do.
     #[must_use]
     pub fn with_artifacts(self, artifacts: Arc<dyn ArtifactStore>) -> Estate {
         Estate { artifacts: Some(artifacts), ..self }
+    }
+    /// The estate with its journals among the artifacts, if it has any, where they expire as those do: for stores
+    /// that list the bodies of all records whatever is asked for.
+    #[must_use]
+    pub fn with_journals(self, journals: Journals) -> Estate {
+        Estate { journals, ..self }
     }
     /// Its name.
     pub fn name(&self) -> &EstateName {

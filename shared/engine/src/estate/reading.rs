@@ -1,11 +1,12 @@
+use super::outputs::read_output;
 use super::{Estate, EstateError, EstateHeader};
 use crate::object::DeposedKey;
 use crate::record::body::{
-    BodyError, Claim, Doubt, InstanceBody, MovedFrom, OutputBody, RecordKind, SharedAddresses,
-    UnknownFields, WrittenBy, decode,
+    BodyError, Claim, Doubt, InstanceBody, MovedFrom, RecordKind, SharedAddresses, UnknownFields,
+    WrittenBy, decode,
 };
 use crate::record::key::KeyKind;
-use crate::state::{InstanceState, OutputState, Revision, State};
+use crate::state::{InstanceState, Revision, State};
 use records::{Key, Record, Version};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -114,13 +115,11 @@ impl Estate {
                     reading.records.insert(address, facts);
                 }
                 Some(KeyKind::Output) => {
-                    let body = decode::<OutputBody>(&key, &record.body)?;
-                    if self.keys.output(&body.name)? != key {
+                    let (name, output) = read_output(&key, record)?;
+                    if self.keys.output(&name)? != key {
                         return Err(misplaced(&key).into());
                     }
-                    let value = body.read_value(&key)?;
-                    let output = OutputState { value, version: Some(record.version) };
-                    state.outputs.insert(body.name.into(), output);
+                    state.outputs.insert(name, output);
                 }
                 Some(KeyKind::Stray) => {
                     let body = decode::<InstanceBody>(&key, &record.body)?;

@@ -46,6 +46,7 @@ impl Estate {
                 swept += 1;
             }
         }
+        swept += self.store.sweep_leftovers(before).await.unwrap_or(0);
         swept + self.sweep_transactions(header).await
     }
 

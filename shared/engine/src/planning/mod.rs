@@ -234,16 +234,9 @@ async fn visit(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
     }
 }
 
-/// Vertices that only evaluate: off the runtime's threads, since an expression may take long.
+/// Vertices that only evaluate.
 async fn evaluate(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
-    let evaluated = tokio::task::spawn_blocking(move || named_value(&walk.context, &vertex)).await;
-    match evaluated {
-        Ok(walked) => walked,
-        Err(e) => match e.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Walked::Failed,
-        },
-    }
+    resource::blocking(move || named_value(&walk.context, &vertex)).await
 }
 
 /// The vertices that are the same in every walk.

@@ -16,6 +16,7 @@ use language::module::{ModuleNode, ResourceBlock};
 use providers::{Provider, TypedSchema};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use values::address::{
     ConfigResource, InstanceKey, ModuleInstance, ProviderConfigAddress, ResourceInstance,
     ResourceMode,
@@ -259,8 +260,12 @@ async fn expand(
     .await
 }
 
-/// Runs an evaluation off the runtime's threads.
+/// Runs an evaluation off the runtime's threads, since an expression may take long. A runtime that has chosen to have
+/// one thread gets no second one: what happens in it has an order.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
+        return work();
+    }
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(e) => match e.try_into_panic() {

@@ -211,6 +211,10 @@ impl EstateKeys {
     pub fn records(&self) -> String {
         format!("{}/r/", self.root)
     }
+    /// What the keys of all root outputs begin with.
+    pub fn outputs(&self) -> String {
+        format!("{}/r/o/", self.root)
+    }
     /// What all keys of the estate begin with.
     pub fn all(&self) -> String {
         format!("{}/", self.root)

@@ -2,11 +2,11 @@
 
 use super::others::{Fate, Others};
 use super::{Member, Settler, Transaction, TransactionError};
-use crate::estate::{EstateReading, Swapped, swap};
+use crate::estate::{EstateReading, Swapped, swap_instance};
 use crate::identifiers::{PlanId, WriteId};
 use crate::record::body::{
-    Claim, ClaimState, FORMAT, InstanceBody, RecordKind, TransactionBody, UnknownFields, decode,
-    encode,
+    Claim, ClaimState, ClaimedAction, FORMAT, InstanceBody, RecordKind, TransactionBody,
+    UnknownFields, decode, encode,
 };
 use crate::stages::{busy, doubtful, moved};
 use crate::verdict::{RejectCode, Verdict};
@@ -158,8 +158,11 @@ impl Transaction {
             body.claim = Some(claim(member, ours));
             body.write_id = WriteId::new(&*estate.random);
             let bytes = encode(&key, &body)?;
-            estate.store.check_claim_size(&key, &bytes)?;
-            match swap(&*estate.store, &key, bytes, &version).await? {
+            // What only goes may be as large as it is: nothing comes back.
+            if !matches!(member.action, ClaimedAction::Delete | ClaimedAction::Forget) {
+                estate.store.check_claim_size(&key, &bytes)?;
+            }
+            match swap_instance(&*estate.store, &key, bytes, &version).await? {
                 Swapped::Written(_) => return Ok(Outcome::Claimed),
                 Swapped::Lost(now) => found = now,
             }

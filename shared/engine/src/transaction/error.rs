@@ -85,6 +85,18 @@ pub enum TransactionError {
         /// Why the provider could not be asked.
         reason: String,
     },
+    /// This machine's clock is not the store's.
+    #[error(
+        "this machine's clock is {} seconds {} the store's, and only clocks that differ by at most {skew} seconds agree on \
+         who may change what. Nothing was changed; set the clock right, then run the same command again",
+        ahead.abs(), if *ahead > 0 { "behind" } else { "ahead of" }
+    )]
+    Clocks {
+        /// By how many seconds the store's clock is ahead of this machine's.
+        ahead: i64,
+        /// How much clocks may differ, in seconds.
+        skew: i64,
+    },
     /// The estate cannot be read or written.
     #[error(transparent)]
     Estate(#[from] EstateError),

@@ -55,6 +55,9 @@ impl Lease {
     ) -> Result<Lease, TransactionError> {
         let key = estate.keys.transaction(&request.plan)?;
         let hold = hold(estate, &key, request).await?;
+        if hold.is_none() {
+            check_clocks(estate, &key, &request.terms).await?;
+        }
         let began = clocks(estate);
         let mut body = TransactionBody {
             format: FORMAT,
@@ -262,6 +265,23 @@ impl Shared {
                 }
             };
         }
+    }
+}
+
+/// What a store tells of its clock is as old as its answer, and in whole seconds.
+const INEXACTNESS: i64 = 2;
+
+/// A lease says by its writer's clock when it ends, and others judge that by theirs: all have to agree with the store's.
+async fn check_clocks(estate: &Estate, key: &Key, terms: &Terms) -> Result<(), TransactionError> {
+    let too_far = |ahead: &i64| ahead.abs() > terms.skew + INEXACTNESS;
+    if estate.store.clock_ahead().filter(too_far).is_none() {
+        return Ok(());
+    }
+    // The last answer may have been long on its way.
+    estate.store.get(key).await?;
+    match estate.store.clock_ahead().filter(too_far) {
+        None => Ok(()),
+        Some(ahead) => Err(TransactionError::Clocks { ahead, skew: terms.skew }),
     }
 }
 

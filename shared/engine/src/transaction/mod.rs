@@ -26,15 +26,12 @@ pub use progress::{MemberProgress, Progress, Standing};
 pub use settling::{InFlight, Settled, Settler};
 pub use terms::Terms;
 
-use crate::estate::{
-    Estate, EstateHeader, EstateReading, EstateRecorder, RecorderStart, Spill, swap,
-};
+use crate::estate::{Estate, EstateHeader, EstateReading, EstateRecorder, RecorderStart, Spill};
 use crate::identifiers::{PlanId, Principal, RunId, WriteId};
 use crate::record::body::{
     FORMAT, JournalBody, Phase, TransactionBody, UnknownFields, WrittenBy, encode,
 };
 use crate::stop::Deadline;
-use records::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -182,6 +179,7 @@ impl Transaction {
         let recorder = Arc::new(EstateRecorder::new(RecorderStart {
             estate: self.estate.clone(),
             reading: &reading,
+            serial: self.header.serial,
             written_by: self.written_by_of(&body),
             spill,
             plan: self.plan.clone(),
@@ -348,7 +346,7 @@ impl Executing {
         };
         let key = estate.keys.journal(&body.run, body.attempt)?;
         // A journal that is there already was written by an earlier end of this same attempt.
-        swap(&*estate.store, &key, encode(&key, &journal)?, &Version::absent()).await?;
+        estate.put_journal(&key, encode(&key, &journal)?).await?;
         Ok(outputs_written)
     }
 }

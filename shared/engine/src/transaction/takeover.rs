@@ -5,7 +5,9 @@
 
 use super::settling::{InFlight, Settled, Settler};
 use super::{Transaction, TransactionError, lease};
-use crate::estate::{EstateError, EstateHeader, EstateReading, RecordFacts, Swapped, swap};
+use crate::estate::{
+    EstateError, EstateHeader, EstateReading, RecordFacts, Swapped, swap, swap_instance,
+};
 use crate::identifiers::{PlanId, WriteId, hexadecimal};
 use crate::object::StoredObject;
 use crate::record::body::{
@@ -231,7 +233,8 @@ impl Transaction {
     ) -> Result<bool, TransactionError> {
         body.write_id = WriteId::new(&*self.estate.random);
         // Whoever was first has settled it too, or has claimed it since.
-        let written = swap(&*self.estate.store, key, encode(key, &body)?, expected).await?;
+        let written =
+            swap_instance(&*self.estate.store, key, encode(key, &body)?, expected).await?;
         Ok(matches!(written, Swapped::Written(_)))
     }
 }

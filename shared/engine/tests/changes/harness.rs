@@ -6,7 +6,7 @@ use engine::changes::Action;
 use engine::clock::Clock;
 use engine::plan::{Plan, PlanMode};
 use engine::random::Random;
-use engine::recorder::{RecordError, Recorder, Step};
+use engine::recorder::{OutputsWritten, RecordError, Recorder, RecordsNow, Step};
 use engine::state::{InstanceState, OutputState, State};
 use engine::{Applied, ApplyOptions, Context, Environment, PlanOptions, Stop, Variables};
 use language::diagnostics::Diagnostics;
@@ -107,13 +107,16 @@ impl Recorder for Remembered {
         &self,
         _: &BTreeMap<Arc<str>, OutputState>,
         outputs: &BTreeMap<Arc<str>, Value>,
-    ) -> Result<(), RecordError> {
+    ) -> Result<OutputsWritten, RecordError> {
         let mut all = self.0.lock().unwrap();
         all.outputs = outputs
             .iter()
             .map(|(k, v)| (k.clone(), OutputState { value: v.clone(), version: None }))
             .collect();
-        Ok(())
+        Ok(OutputsWritten::Written)
+    }
+    async fn records_now(&self) -> Result<RecordsNow, RecordError> {
+        Ok(RecordsNow { state: Arc::new(self.0.lock().unwrap().clone()), alone: true })
     }
 }
 

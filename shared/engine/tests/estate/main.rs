@@ -16,4 +16,5 @@ mod snapshot;
 mod stages;
 mod support;
 mod takeover;
+mod taking_over;
 mod transaction;

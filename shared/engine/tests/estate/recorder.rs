@@ -5,8 +5,9 @@ use crate::support::{
 use engine::estate::Spill;
 use engine::object::{DeposedKey, ObjectStatus};
 use engine::record::body::{ClaimedAction, JournalBody, JournalOutcome, decode};
-use engine::recorder::{Call, Recorder, Step};
+use engine::recorder::{Call, OutputsWritten, Recorder, Step};
 use engine::state::InstanceState;
+use engine::transaction::Executing;
 use records::testing::{Answer, ObservedStore};
 use records::{CountingStore, Key, MemoryStore, RecordStore};
 use std::collections::BTreeMap;
@@ -292,14 +293,22 @@ async fn a_store_that_stays_away_spills_to_a_file() {
 }
 
 #[tokio::test]
-async fn the_last_writer_of_an_output_wins() {
+async fn an_output_is_written_from_what_was_read_of_it() {
     let store = Arc::new(MemoryStore::new());
     let (ours, theirs) =
         (estate_with(store.clone(), clock(), 1), estate_with(store.clone(), clock(), 2));
     let (run, other) = (executing(&ours, "p1").await, executing(&theirs, "p2").await);
     let outputs = |n: i64| BTreeMap::from([(Arc::from("o"), Value::number(n))]);
-    other.recorder().write_outputs(&BTreeMap::new(), &outputs(1)).await.unwrap();
-    run.recorder().write_outputs(&BTreeMap::new(), &outputs(2)).await.unwrap();
+    let write = async |of: &Executing, n| {
+        of.recorder().write_outputs(&BTreeMap::new(), &outputs(n)).await.unwrap()
+    };
+    assert_eq!(write(&other, 1).await, OutputsWritten::Written);
+    assert_eq!(write(&run, 2).await, OutputsWritten::OthersWereFirst);
+    // It looks at all records once more, and knows both what the output is by now and what it should be.
+    let now = run.recorder().records_now().await.unwrap();
+    assert!(!now.alone);
+    assert_eq!(write(&run, 2).await, OutputsWritten::Written);
+    assert_eq!(write(&run, 2).await, OutputsWritten::Unchanged);
     let reading = ours.read().await.unwrap();
     assert_eq!(reading.state.outputs["o"].value, Value::number(2_i64));
     let ephemeral = Value::string("t").with_marks(values::Marks::EPHEMERAL);

@@ -31,7 +31,7 @@ impl Clock for TestClock {
 }
 
 /// Never the same bytes twice in a test.
-pub(crate) struct Counter(AtomicU64);
+pub(crate) struct Counter(pub(crate) AtomicU64);
 
 impl Random for Counter {
     fn fill(&self, bytes: &mut [u8]) {

@@ -1,14 +1,22 @@
 use crate::support::{
-    NOW, address, call, claiming, clock, estate_with, executing, instance, members_now, request,
-    undecided,
+    Counter, NOW, address, call, claiming, clock, estate_with, executing, instance, members_now,
+    request, undecided,
 };
+use engine::clock::Clock;
+use engine::estate::Estate;
 use engine::identifiers::PlanId;
-use engine::record::body::{ClaimedAction, Phase};
+use engine::record::body::{ClaimState, ClaimedAction, Phase};
+use engine::record::key::EstateName;
 use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
-use engine::transaction::{Begun, Standing, Transaction, TransactionError, is_only_busy};
-use records::MemoryStore;
+use engine::transaction::{Begun, Standing, Terms, Transaction, TransactionError, is_only_busy};
+use records::testing::{Answer, ObservedStore, Write};
+use records::{MemoryStore, RecordStore};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::Semaphore;
 
 #[tokio::test]
 async fn a_plan_is_used_once() {
@@ -214,4 +222,99 @@ async fn many_transactions_raise_the_serial_together() {
     }
     let header = estate_with(store, clock(), 99).read_header().await.unwrap().unwrap();
     assert_eq!((header.serial, header.under_way.len()), (16, 0));
+}
+
+/// A clock on which only sleeping takes time, as long as it is allowed to.
+#[derive(Clone)]
+struct Pacemaker {
+    now: Arc<AtomicI64>,
+    beats: Arc<Semaphore>,
+}
+
+impl Clock for Pacemaker {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(self.now.load(Ordering::SeqCst)).unwrap()
+    }
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.now.load(Ordering::SeqCst).unsigned_abs())
+    }
+    fn sleep(&self, pause: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let this = self.clone();
+        Box::pin(async move {
+            this.beats.acquire().await.unwrap().forget();
+            this.now.fetch_add(i64::try_from(pause.as_secs()).unwrap(), Ordering::SeqCst);
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_heartbeat_renews_the_lease_for_as_long_as_its_process_lives() {
+    let (now, beats) = (Arc::new(AtomicI64::new(NOW)), Arc::new(Semaphore::new(0)));
+    let clock = Arc::new(Pacemaker { now, beats });
+    let store = Arc::new(MemoryStore::new());
+    let name = EstateName::new("prod").unwrap();
+    let random = Arc::new(Counter(AtomicU64::new(1 << 32)));
+    let estate = Estate::open(store.clone(), "state", name, clock.clone(), random).unwrap();
+    let run = claiming(&estate, "p1", &[("test_thing.a", ClaimedAction::Create)]).await;
+    clock.beats.add_permits(5);
+    while run.renewals() < 5 {
+        tokio::task::yield_now().await;
+    }
+    // A hundred seconds on, with a lease of sixty.
+    assert_eq!(clock.seconds(), NOW + 100);
+    let found = Transaction::find(&estate, &PlanId::from_stored("p1")).await.unwrap().unwrap();
+    assert_eq!(found.lease_until, NOW + 160);
+    let a = address("test_thing.a");
+    run.recorder().begin(&a, &call(ClaimedAction::Create)).await.unwrap();
+    let other = Transaction::begin(&estate, request("p1", "r2")).await;
+    assert!(matches!(other, Err(TransactionError::Busy { until, .. }) if until == NOW + 160));
+    // Its heart stops with it.
+    drop(run);
+    clock.beats.add_permits(5);
+    clock.now.store(NOW + 300, Ordering::SeqCst);
+    tokio::task::yield_now().await;
+    let found = Transaction::find(&estate, &PlanId::from_stored("p1")).await.unwrap().unwrap();
+    assert_eq!(found.lease_until, NOW + 160);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_not_the_stores_begins_nothing() {
+    for (ahead, refused) in [(8, true), (-8, true), (7, false), (-7, false)] {
+        let store = Arc::new(MemoryStore::with_clock_ahead(ahead));
+        let estate = estate_with(store.clone(), clock(), 1);
+        let begun = Transaction::begin(&estate, request("p1", "r1")).await;
+        match begun.err() {
+            None => assert!(!refused, "{ahead}"),
+            Some(error) => {
+                assert!(refused && matches!(error, TransactionError::Clocks { .. }), "{error}");
+                let side = if ahead > 0 { "behind" } else { "ahead of" };
+                let says = format!("8 seconds {side} the store's");
+                assert!(error.to_string().contains(&says), "{error}");
+                assert!(store.list("").await.unwrap().is_empty());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_lease_that_ends_while_a_call_is_announced_ends_the_call_too() {
+    let clock = clock();
+    let (slow, moved) = (Arc::new(AtomicBool::new(false)), clock.clone());
+    let is_slow = slow.clone();
+    let store = ObservedStore::new(MemoryStore::new(), move |_: &Write| {
+        if is_slow.swap(false, Ordering::SeqCst) {
+            moved.0.fetch_add(Terms::default().lease, Ordering::SeqCst);
+        }
+        Answer::Deliver
+    });
+    let estate = estate_with(Arc::new(store), clock, 1);
+    let run = claiming(&estate, "p1", &[("test_thing.a", ClaimedAction::Create)]).await;
+    slow.store(true, Ordering::SeqCst);
+    let refused =
+        run.recorder().begin(&address("test_thing.a"), &call(ClaimedAction::Create)).await;
+    let refused = refused.unwrap_err();
+    assert!(matches!(refused, CallRefused::NothingMore(NothingMore::LeaseEnded)), "{refused}");
+    let reading = estate.read().await.unwrap();
+    let claim = reading.records[&address("test_thing.a")].claim.clone().unwrap();
+    assert_eq!(claim.state, ClaimState::Claimed, "a call that was never made looks in flight");
 }

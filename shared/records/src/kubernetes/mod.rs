@@ -18,6 +18,7 @@ mod place;
 mod refusal;
 mod requests;
 mod store;
+mod survey;
 mod version;
 
 pub use body::{MAX_CLAIMED_SIZE, MAX_STORED_SIZE};

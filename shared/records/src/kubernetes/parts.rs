@@ -4,7 +4,7 @@
 //! made must not be lost because its answer is large. The first part is the record's own Secret, so that one
 //! conditional write still decides; the others are written before it, under names that are the body's own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
@@ -15,6 +15,7 @@ use super::KubernetesStore;
 use super::body::{MAX_PARTS, MAX_STORED_SIZE, Packed};
 use super::names::{DIGEST, PART_TYPE, PARTS, part_name, secret_name};
 use super::requests::{ATTEMPTS, Requests, WriteFailure, back_off};
+use super::survey::Survey;
 use super::version::{PartsOf, SecretVersion};
 use crate::{Key, StoreError};
 
@@ -72,6 +73,22 @@ pub(super) fn take(
     let part = |part: String| listed.get(&part).cloned().and_then(value);
     let parts: Option<_> = names(name, spread).map(part).collect();
     parts.ok_or("one of its parts is missing")
+}
+
+/// The parts that no record of a listing names, and when each was made, in seconds since the epoch.
+pub(super) fn leftovers(survey: &Survey) -> BTreeMap<String, i64> {
+    let mut named = HashSet::new();
+    for (_, record) in &survey.records {
+        let name = record.metadata.name.as_deref().unwrap_or_default();
+        match of(record) {
+            Ok(spread) => named.extend(spread.iter().flat_map(|spread| names(name, spread))),
+            // Which parts are its own nobody knows: none of them is left over.
+            Err(_) => return BTreeMap::new(),
+        }
+    }
+    let unnamed = survey.parts.iter().filter(|(name, _)| !named.contains(*name));
+    let made = |part: &Secret| part.metadata.creation_timestamp.as_ref().map(|at| at.0.as_second());
+    unnamed.filter_map(|(name, part)| Some((name.clone(), made(part)?))).collect()
 }
 
 /// Writes all parts but the first, and answers the first and what it has to say of the others.

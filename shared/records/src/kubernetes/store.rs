@@ -1,7 +1,8 @@
 //! Records as Secrets of a namespace.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,9 +11,8 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::ObjectMeta;
 
-use super::attribution::{Attribution, Estate};
+use super::attribution::Estate;
 use super::body::{MAX_CLAIMED_SIZE, MAX_PARTS, MAX_STORED_SIZE, Packed, stored_value, unpack};
-use super::listing::all_secrets;
 use super::names::{
     DIGEST, ESTATE, EstateLabel, KEY, MANAGED_BY, PARTS, PLUMBLINE, RECORD_TYPE, check_namespace,
     secret_name,
@@ -51,6 +51,9 @@ impl KubernetesOptions {
     }
 }
 
+/// The most parts that one sweep removes.
+const MOST_SWEPT: usize = 100;
+
 /// The records of one estate, each in a Secret of its own.
 ///
 /// A Secret's name is derived from the record's key, which an annotation holds; labels name the manager and
@@ -60,9 +63,11 @@ impl KubernetesOptions {
 pub struct KubernetesStore {
     pub(super) requests: Requests,
     pub(super) estate: Estate,
-    page_size: u32,
+    pub(super) page_size: u32,
     /// Whether the namespace was seen to be there, by itself or by something in it.
     used: AtomicBool,
+    /// Parts that the last listing showed and no record of it named, and when each was made.
+    leftovers: Mutex<BTreeMap<String, i64>>,
 }
 
 impl KubernetesStore {
@@ -84,11 +89,12 @@ impl KubernetesStore {
             estate: Estate { label, root: options.root, place },
             page_size: options.page_size.max(1),
             used: AtomicBool::new(false),
+            leftovers: Mutex::default(),
         })
     }
 
     /// Sees that the namespace is there, once: absence in a namespace that is missing would be no answer.
-    async fn check_namespace(&self) -> Result<(), StoreError> {
+    pub(super) async fn check_namespace(&self) -> Result<(), StoreError> {
         if self.used.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -112,7 +118,11 @@ impl KubernetesStore {
         Ok(())
     }
 
-    fn used(&self) {
+    fn leftovers(&self) -> MutexGuard<'_, BTreeMap<String, i64>> {
+        self.leftovers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn used(&self) {
         self.used.store(true, Ordering::Release);
     }
 
@@ -176,6 +186,7 @@ impl KubernetesStore {
     /// Every record of the estate below a prefix; what is refused anywhere in the estate refuses the whole.
     async fn read_all(&self, prefix: &str) -> Result<BTreeMap<Key, Record>, StoreError> {
         let survey = self.survey().await?;
+        *self.leftovers() = parts::leftovers(&survey);
         let mut records = BTreeMap::new();
         for (key, secret) in survey.records {
             if !key.as_str().starts_with(prefix) {
@@ -190,52 +201,6 @@ impl KubernetesStore {
             records.insert(key, self.assemble(secret, spread, parts)?);
         }
         Ok(records)
-    }
-
-    /// Lists the namespace and attributes everything in it.
-    pub(super) async fn survey(&self) -> Result<Survey, StoreError> {
-        let keep = |mut secret: Secret| match self.estate.attribute(&secret) {
-            Ok(Attribution::Unrelated) => None,
-            Ok(Attribution::Foreign(_)) => {
-                secret.data = None;
-                Some(secret)
-            }
-            Ok(Attribution::Record(_) | Attribution::Part) | Err(_) => Some(secret),
-        };
-        let listing = all_secrets(&self.requests, self.page_size, keep).await?;
-        match listing.count {
-            0 => self.check_namespace().await?,
-            _ => self.used(),
-        }
-        let mut survey = Survey::default();
-        let mut names: HashMap<Key, String> = HashMap::new();
-        let mut misnamed = None;
-        for secret in listing.kept {
-            let name = secret.metadata.name.clone().unwrap_or_default();
-            match self.estate.attribute(&secret)? {
-                Attribution::Record(key) => {
-                    if let Some(other) = names.insert(key.clone(), name.clone()) {
-                        return Err(self.estate.duplicate(&key, &other, &name).into());
-                    }
-                    if let Err(refusal) = self.estate.check_name(&key, &name) {
-                        misnamed.get_or_insert(refusal);
-                    }
-                    survey.records.push((key, secret));
-                }
-                Attribution::Part => {
-                    survey.parts.insert(name, secret);
-                }
-                Attribution::Foreign(estate) => {
-                    survey.foreign.push(estate);
-                }
-                Attribution::Unrelated => {}
-            }
-        }
-        // A copy is told as one: only without the original is the name what is wrong.
-        match misnamed {
-            Some(refusal) => Err(refusal.into()),
-            None => Ok(survey),
-        }
     }
 
     /// The Secret of a record, ready to be written.
@@ -409,15 +374,6 @@ impl KubernetesStore {
     }
 }
 
-/// What a listing of the namespace shows.
-#[derive(Debug, Default)]
-pub(super) struct Survey {
-    pub(super) records: Vec<(Key, Secret)>,
-    pub(super) parts: HashMap<String, Secret>,
-    /// The estates of records that are another's, once for each record.
-    pub(super) foreign: Vec<String>,
-}
-
 /// What an error means where an earlier attempt may have been carried out.
 fn in_doubt(key: &Key, doubt: Option<Cause>, error: StoreError) -> StoreError {
     match doubt {
@@ -542,6 +498,20 @@ impl RecordStore for KubernetesStore {
 
     async fn get_all(&self, prefix: &str) -> Result<Vec<(Key, Record)>, StoreError> {
         Ok(self.read_all(prefix).await?.into_iter().collect())
+    }
+
+    /// Whoever wrote a part names it in its record a moment later, or never.
+    async fn sweep_leftovers(&self, before: i64) -> Result<usize, StoreError> {
+        let old: Vec<String> = {
+            let leftovers = self.leftovers();
+            let old = leftovers.iter().filter(|(_, made)| **made < before);
+            old.map(|(name, _)| name.clone()).take(MOST_SWEPT).collect()
+        };
+        for name in &old {
+            self.requests.delete_part(name).await?;
+            self.leftovers().remove(name);
+        }
+        Ok(old.len())
     }
 
     fn location(&self) -> String {

@@ -8,10 +8,12 @@ use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_s3::config::{Region, RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_types::service_config::ServiceConfigKey;
 use tokio::sync::OnceCell;
 
 use super::failure;
 use super::pacing::Pace;
+use super::server_clock::ServerClock;
 use super::settings::S3Settings;
 use crate::StoreError;
 
@@ -29,11 +31,13 @@ pub struct S3Connection {
 /// What connections to other prefixes of the bucket share.
 struct Inner {
     other_server: Option<String>,
+    has_kms: bool,
     pace: Pace,
     s3: aws_sdk_s3::Client,
     kms: aws_sdk_kms::Client,
     sts: aws_sdk_sts::Client,
     owner_passed: AtomicBool,
+    clock: ServerClock,
 }
 
 /// Without credentials.
@@ -41,6 +45,23 @@ impl fmt::Debug for S3Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("S3Connection").field("settings", &self.settings).finish()
     }
+}
+
+/// The server that the SDK's client of a service talks to, where that is another than AWS: set for the service alone
+/// (such as `AWS_ENDPOINT_URL_S3`, `services` in a profile), or for every one. What code has set comes first, as there.
+fn endpoint_of(sdk: &SdkConfig, service: &str) -> Option<String> {
+    let every_service = || sdk.endpoint_url().map(ToOwned::to_owned);
+    if sdk.get_origin("endpoint_url").is_client_config() {
+        return every_service();
+    }
+    let key = ServiceConfigKey::builder()
+        .service_id(service)
+        .env("AWS_ENDPOINT_URL")
+        .profile("endpoint_url")
+        .build()
+        .ok();
+    let own = sdk.service_config().zip(key).and_then(|(config, key)| config.load_config(key));
+    own.or_else(every_service)
 }
 
 impl S3Connection {
@@ -52,8 +73,11 @@ impl S3Connection {
     /// multi-region access point, and [`StoreError::Refused`] when no region is known where one is needed.
     pub fn new(settings: S3Settings, sdk: &SdkConfig) -> Result<Self, StoreError> {
         let settings = settings.checked()?;
-        let endpoint =
-            settings.endpoint.clone().or_else(|| sdk.endpoint_url().map(ToOwned::to_owned));
+        let endpoint = settings.endpoint.clone().or_else(|| endpoint_of(sdk, "S3"));
+        // A key that another server names is none that AWS knows.
+        let has_kms = endpoint.is_none()
+            || settings.kms_endpoint.is_some()
+            || endpoint_of(sdk, "KMS").is_some();
         let region = settings.region.clone().or_else(|| sdk.region().map(ToString::to_string));
         let region = match (region, &endpoint) {
             (Some(region), _) => region,
@@ -69,8 +93,10 @@ impl S3Connection {
             .read_timeout(settings.timeouts.answer)
             .build();
         let sdk = sdk.to_builder().region(Region::new(region)).timeout_config(timeouts).build();
+        let clock = ServerClock::new();
         let mut s3 = aws_sdk_s3::config::Builder::from(&sdk)
             .retry_config(retries)
+            .interceptor(clock.clone())
             .force_path_style(settings.path_style)
             .disable_multi_region_access_points(true);
         let mut kms = aws_sdk_kms::config::Builder::from(&sdk);
@@ -93,11 +119,13 @@ impl S3Connection {
         }
         let inner = Inner {
             other_server: endpoint,
+            has_kms,
             pace: Pace::new(settings.parallelism),
             s3: aws_sdk_s3::Client::from_conf(s3.build()),
             kms: aws_sdk_kms::Client::from_conf(kms.build()),
             sts: aws_sdk_sts::Client::from_conf(sts.build()),
             owner_passed: AtomicBool::new(false),
+            clock,
         };
         Ok(Self { settings: Arc::new(settings), honesty: Arc::default(), inner: Arc::new(inner) })
     }
@@ -134,8 +162,17 @@ impl S3Connection {
         self.inner.other_server.as_deref()
     }
 
+    /// Whether the server's keys are in a KMS that can be asked.
+    pub(super) fn has_kms(&self) -> bool {
+        self.inner.has_kms
+    }
+
     pub(super) fn honesty(&self) -> &OnceCell<()> {
         &self.honesty
+    }
+
+    pub(super) fn clock_ahead(&self) -> Option<i64> {
+        self.inner.clock.ahead()
     }
 
     pub(super) fn pace(&self) -> &Pace {

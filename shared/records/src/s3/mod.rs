@@ -28,6 +28,7 @@ mod objects;
 mod pacing;
 mod probing;
 mod records;
+mod server_clock;
 mod settings;
 mod settling;
 

@@ -122,6 +122,10 @@ impl RecordStore for S3Store {
         Ok(records)
     }
 
+    fn clock_ahead(&self) -> Option<i64> {
+        self.connection().clock_ahead()
+    }
+
     fn location(&self) -> String {
         self.connection().location()
     }

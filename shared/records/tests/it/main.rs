@@ -13,6 +13,8 @@ mod keys;
 mod kubernetes;
 mod layers;
 mod processes;
+#[cfg(feature = "s3")]
+mod throttling;
 
 use records::{DirectoryStore, Key, Opening};
 use std::path::Path;

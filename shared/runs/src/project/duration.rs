@@ -11,30 +11,41 @@ pub struct Seconds(pub i64);
 impl Seconds {
     /// Reads one; `None` where it is none, or is not above nothing.
     pub fn parse(text: &str) -> Option<Seconds> {
-        let unit = text.chars().next_back()?;
-        let factor = match unit {
-            's' => 1,
-            'm' => 60,
-            'h' => 60 * 60,
-            'd' => 24 * 60 * 60,
-            _ => return None,
-        };
-        let digits = text.strip_suffix(unit)?;
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        let seconds = digits.parse::<i64>().ok()?.checked_mul(factor)?;
-        (seconds > 0).then_some(Seconds(seconds))
+        seconds(text).filter(|seconds| *seconds > 0).map(Seconds)
     }
+}
+
+fn seconds(text: &str) -> Option<i64> {
+    let unit = text.chars().next_back()?;
+    let factor = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 60 * 60,
+        'd' => 24 * 60 * 60,
+        _ => return None,
+    };
+    let digits = text.strip_suffix(unit)?;
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse::<i64>().ok()?.checked_mul(factor)
 }
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Seconds, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Seconds::parse(&text).ok_or_else(|| {
-            D::Error::custom(format!(
-                "{text:?} is no length of time; write a number and a unit (s, m, h or d), such as \"24h\""
-            ))
-        })
+        Seconds::parse(&text).ok_or_else(|| no_length(&text))
     }
+}
+
+/// Seconds that may be none at all.
+pub(super) fn zero_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    seconds(&text).ok_or_else(|| no_length(&text))
+}
+
+fn no_length<E: Error>(text: &str) -> E {
+    E::custom(format!(
+        "{text:?} is no length of time; write a number and a unit (s, m, h or d), such as \"24h\""
+    ))
 }

@@ -13,7 +13,7 @@ pub use estates::{EstateSelection, SelectedEstate};
 pub use overrides::OVERRIDE_PREFIX;
 pub use settings::{
     Approvals, ArtifactsTable, DirectoryTable, EstateTable, KubernetesTable, Plans, Project,
-    S3Table, StoreTable,
+    S3Table, StoreTable, Transactions,
 };
 
 /// The name of the file.
@@ -46,6 +46,17 @@ pub enum ProjectError {
         estate: String,
         /// What is wrong with it, and what mends it.
         problem: String,
+    },
+    /// A lease would end before it could be renewed.
+    #[error(
+        "transactions.lease is {lease}s and transactions.skew {skew}s: a lease is renewed after a third of its time \
+         and given up the skew before its end; make the lease more than twice as long as the skew"
+    )]
+    Lease {
+        /// In seconds.
+        lease: i64,
+        /// In seconds.
+        skew: i64,
     },
     /// Estates wait for each other.
     #[error(

@@ -7,6 +7,9 @@ use serde::Deserialize;
 /// `PLUMB__STORE__S3__BUCKET` is `store.s3.bucket`.
 pub const OVERRIDE_PREFIX: &str = "PLUMB__";
 
+/// The key whose value is a number.
+const NUMBER: [&str; 2] = ["transactions", "attempts_without_progress"];
+
 /// The project as the variables change it; `None` where none does.
 pub(super) fn apply_overrides<'v>(
     text: &str,
@@ -35,7 +38,7 @@ pub(super) fn apply_overrides<'v>(
         {
             kinds.retain(|other, _| other == kind);
         }
-        set(&mut table, &path, parse_value(value)).map_err(&refused)?;
+        set(&mut table, &path, parse_value(&path, value)).map_err(&refused)?;
         project = Some(table.clone());
     }
     // Keys that do not exist are refused by the same rules as those of the file; who set one is not known
@@ -49,13 +52,15 @@ pub(super) fn apply_overrides<'v>(
 }
 
 /// TOML where it is TOML (`true`, `["a"]`), else text.
-fn parse_value(text: &str) -> toml::Value {
+fn parse_value(path: &[String], text: &str) -> toml::Value {
     let whole = format!("value = {text}");
     let parsed = toml::from_str::<toml::Table>(&whole).ok();
-    // Numbers stay text: no setting is one, and an account's number may begin with a zero.
+    // Numbers stay text where none is wanted: an account's number may begin with a zero.
+    let is_number =
+        |value: &toml::Value| matches!(value, toml::Value::Integer(_) | toml::Value::Float(_));
     parsed
         .and_then(|mut table| table.remove("value"))
-        .filter(|value| !matches!(value, toml::Value::Integer(_) | toml::Value::Float(_)))
+        .filter(|value| path == NUMBER || !is_number(value))
         .unwrap_or_else(|| toml::Value::String(text.to_owned()))
 }
 

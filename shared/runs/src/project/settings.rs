@@ -1,9 +1,12 @@
 //! What `plumb.toml` may say.
 
+use super::duration::zero_or_more;
 use super::overrides::apply_overrides;
 use super::{ProjectError, Seconds};
+use engine::transaction::Terms;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// A whole `plumb.toml`. An empty one, or none, is a store in a directory beside each configuration.
@@ -18,6 +21,8 @@ pub struct Project {
     pub plans: Plans,
     /// Who has to agree before a plan is applied.
     pub approvals: Approvals,
+    /// The times and numbers that transactions go by.
+    pub transactions: Transactions,
     /// The estates, by name.
     pub estates: BTreeMap<String, EstateTable>,
 }
@@ -138,6 +143,49 @@ impl Default for Approvals {
     }
 }
 
+/// The times and numbers that transactions go by. Whoever works on an estate has to use the same ones.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Transactions {
+    /// How long the lease of a local process lasts, which it renews three times as often.
+    pub lease: Seconds,
+    /// How many seconds a request that was sent may take to arrive, after whoever sent it is gone.
+    #[serde(deserialize_with = "zero_or_more")]
+    pub margin: i64,
+    /// How many seconds two clocks may be apart.
+    #[serde(deserialize_with = "zero_or_more")]
+    pub skew: i64,
+    /// How many seconds to wait for a transaction that is still claiming.
+    #[serde(deserialize_with = "zero_or_more")]
+    pub wait_for_busy: i64,
+    /// After how many invocations without progress an unfinished object is in doubt.
+    pub attempts_without_progress: NonZeroU32,
+}
+
+impl Default for Transactions {
+    fn default() -> Transactions {
+        let terms = Terms::default();
+        Transactions {
+            lease: Seconds(terms.lease),
+            margin: terms.margin,
+            skew: terms.skew,
+            wait_for_busy: terms.wait_for_busy,
+            attempts_without_progress: NonZeroU32::new(terms.attempts_without_progress)
+                .unwrap_or(NonZeroU32::MIN),
+        }
+    }
+}
+
+impl Transactions {
+    fn check(&self) -> Result<(), ProjectError> {
+        // The heartbeat comes after a third of the lease, and the skew is taken off it before each call.
+        match self.lease.0 > 2 * self.skew {
+            true => Ok(()),
+            false => Err(ProjectError::Lease { lease: self.lease.0, skew: self.skew }),
+        }
+    }
+}
+
 /// One estate.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -175,7 +223,23 @@ impl Project {
         Ok(project)
     }
 
+    /// The times and numbers that transactions of these estates go by.
+    pub fn terms(&self) -> Terms {
+        let Transactions { lease, margin, skew, wait_for_busy, attempts_without_progress } =
+            self.transactions;
+        Terms {
+            plan_expiry: self.plans.expiry.0,
+            lease: lease.0,
+            margin,
+            skew,
+            wait_for_busy,
+            attempts_without_progress: attempts_without_progress.get(),
+            ..Terms::default()
+        }
+    }
+
     fn check(&self) -> Result<(), ProjectError> {
+        self.transactions.check()?;
         for (name, estate) in &self.estates {
             estate
                 .check()

@@ -1,7 +1,7 @@
 //! Plan, validate and apply on an estate in memory.
 
+use crate::surroundings::{Counter, SetClock};
 use async_trait::async_trait;
-use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::existing_state::NewEstate;
 use engine::identifiers::{Principal, RunId};
@@ -11,11 +11,10 @@ use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
 use engine::transaction::Terms;
 use engine::verdict::{Stage, Verdict};
 use engine::{Environment, PlanOptions, Stop, Variables};
-use jiff::Timestamp;
 use language::files::{FileSystem, Memory};
 use providers::builtin::BuiltinProvider;
 use providers::{Provider, ProviderError, Providers};
-use records::{MemoryStore, RecordStore};
+use records::{CountingStore, MemoryStore, Method, RecordStore};
 use runs::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
 use runs::plan::{PlanOutcome, PlanRequest};
 use runs::source::{self, Modules};
@@ -23,34 +22,11 @@ use runs::{RunError, Workplace};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use values::address::ProviderAddress;
 
 const CONFIGURATION: &str = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\n";
 
-/// Stands still until it is set.
-struct SetClock(AtomicI64);
-
-impl Clock for SetClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_second(self.0.load(Ordering::SeqCst)).unwrap()
-    }
-    fn elapsed(&self) -> std::time::Duration {
-        std::time::Duration::from_secs(self.0.load(Ordering::SeqCst).unsigned_abs())
-    }
-}
-
-#[derive(Default)]
-struct Counter(AtomicU64);
-
-impl Random for Counter {
-    fn fill(&self, bytes: &mut [u8]) {
-        let next = self.0.fetch_add(1, Ordering::SeqCst).to_be_bytes();
-        bytes.iter_mut().zip(next.iter().rev().cycle()).for_each(|(byte, next)| *byte = *next);
-    }
-}
-
-struct BuiltinOnly(Arc<BuiltinProvider>);
+pub(crate) struct BuiltinOnly(pub(crate) Arc<BuiltinProvider>);
 
 #[async_trait]
 impl Providers for BuiltinOnly {
@@ -64,15 +40,15 @@ impl Providers for BuiltinOnly {
 
 struct Scene {
     workplace: Workplace,
-    store: Arc<MemoryStore>,
+    store: Arc<CountingStore<MemoryStore>>,
     clock: Arc<SetClock>,
     files: Arc<dyn FileSystem>,
     key: HmacKey,
 }
 
 fn scene(configuration: &str) -> Scene {
-    let store = Arc::new(MemoryStore::new());
-    let clock = Arc::new(SetClock(AtomicI64::new(1_000_000)));
+    let store = Arc::new(CountingStore::new(MemoryStore::new()));
+    let clock = Arc::new(SetClock::at(1_000_000));
     let random: Arc<dyn Random> = Arc::new(Counter::default());
     let files: Arc<dyn FileSystem> =
         Arc::new([("main.tf", configuration)].into_iter().collect::<Memory>());
@@ -101,6 +77,14 @@ fn scene(configuration: &str) -> Scene {
 }
 
 impl Scene {
+    /// The same estate with another configuration.
+    fn configured(self, configuration: &str) -> Scene {
+        let files: Arc<dyn FileSystem> =
+            Arc::new([("main.tf", configuration)].into_iter().collect::<Memory>());
+        let environment = Environment { files: files.clone(), ..self.workplace.environment };
+        Scene { workplace: Workplace { environment, ..self.workplace }, files, ..self }
+    }
+
     async fn plan(&self) -> PlanOutcome {
         let (source, diagnostics) = source::from_directory(&*self.files, Modules::All);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
@@ -180,7 +164,7 @@ async fn nothing_is_written_for_a_plan_that_is_not_ours() {
 async fn a_plan_expires() {
     let scene = scene(CONFIGURATION);
     let bytes = scene.saved().await;
-    scene.clock.0.fetch_add(engine::saved_plan::DEFAULT_EXPIRY, Ordering::SeqCst);
+    scene.clock.advance(engine::saved_plan::DEFAULT_EXPIRY);
     let refused = scene.apply_saved(&bytes, "run").await.unwrap();
     assert_eq!(rejecting(&refused.verdicts), [Stage::Authenticity]);
 }
@@ -204,6 +188,36 @@ async fn a_plan_in_memory_is_applied_without_having_been_written_down() {
     let outcome = scene.apply(PlanToApply::InMemory { plan, paused: false }, "run").await.unwrap();
     assert_eq!(outcome.applied.unwrap().ending, engine::Ending::Done);
     assert_eq!(scene.keys("default/j/").await, 1);
+}
+
+#[tokio::test]
+async fn an_apply_costs_few_writes_for_each_change_and_no_reads_for_what_stays() {
+    const COUNT: u64 = 60;
+    let configuration = |last: &str| {
+        format!(
+            "resource \"terraform_data\" \"many\" {{\n  count = {COUNT}\n  input = count.index < {} ? \"first\" : \
+             {last:?}\n}}\noutput \"all\" {{\n  value = terraform_data.many[*].output\n}}\n",
+            COUNT - 1
+        )
+    };
+    let scene = scene(&configuration("first"));
+    let bytes = scene.saved().await;
+    scene.store.reset();
+    scene.apply_saved(&bytes, "create").await.unwrap();
+    let counts = scene.store.reset();
+    assert!(counts.writes() <= 3 * COUNT + 1 + 10, "{counts}");
+
+    let scene = scene.configured(&configuration("second"));
+    let bytes = scene.saved().await;
+    scene.store.reset();
+    let applied = scene.apply_saved(&bytes, "update").await.unwrap();
+    assert_eq!(applied.applied.unwrap().summary.change, 1);
+    let counts = scene.store.reset();
+    assert!(counts.writes() <= 3 + 1 + 10, "{counts}");
+    // All records at once to verify, the list of old transactions to sweep; the estate, the transaction and the one
+    // that changes by themselves.
+    assert_eq!((counts.of(Method::GetAll), counts.of(Method::List)), (1, 1), "{counts}");
+    assert!(counts.of(Method::Get) <= 10, "{counts}");
 }
 
 #[tokio::test]

@@ -2,6 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot do without may panic")]
 
+mod api;
+mod bundle;
+mod definition;
+mod deployment;
 mod handlers;
 mod key_file;
+mod large_results;
 mod project;
+mod requests;
+mod run_states;
+mod steps;
+mod surroundings;
+mod template;

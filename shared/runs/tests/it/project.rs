@@ -146,3 +146,23 @@ fn an_override_of_nothing_is_refused() {
         assert!(matches!(error, ProjectError::Override { .. }), "{variable}: {error}");
     }
 }
+
+#[test]
+fn the_times_of_transactions_are_settings() {
+    let terms = parse("").unwrap().terms();
+    assert_eq!(terms, engine::transaction::Terms::default());
+    let text = "[transactions]\nlease = \"6s\"\nmargin = \"0s\"\nskew = \"2s\"\n[plans]\nexpiry = \"1h\"\n";
+    let overriding = [("PLUMB__TRANSACTIONS__ATTEMPTS_WITHOUT_PROGRESS", "3")];
+    let terms = Project::parse(text, overriding).unwrap().terms();
+    assert_eq!((terms.lease, terms.margin, terms.skew), (6, 0, 2));
+    assert_eq!((terms.plan_expiry, terms.attempts_without_progress), (3600, 3));
+    for (refused, says) in [
+        ("lease = \"10s\"", "more than twice as long"),
+        ("lease = \"0s\"", "no length of time"),
+        ("margin = \"soon\"", "no length of time"),
+        ("attempts_without_progress = 0", "nonzero"),
+    ] {
+        let error = parse(&format!("[transactions]\n{refused}\n")).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}

@@ -3,6 +3,8 @@
 use crate::estate::{Estate, Ran, eventually};
 use serde_json::json;
 
+const BUSY: i32 = 6;
+
 /// Two things that know nothing of each other.
 fn two(first: u32, second: u32, slow_ms: u32) -> String {
     format!(
@@ -17,6 +19,10 @@ resource "test_thing" "second" {{
   name    = "second"
   size    = {second}
   slow_ms = {slow_ms}
+}}
+
+output "sizes" {{
+  value = "${{test_thing.first.size}} and ${{test_thing.second.size}}"
 }}
 "#
     )
@@ -41,6 +47,13 @@ fn sizes(estate: &Estate) -> (serde_json::Value, serde_json::Value) {
     (estate.thing("first")["size"].clone(), estate.thing("second")["size"].clone())
 }
 
+/// That the output is what both have made of it, whoever wrote it last.
+#[track_caller]
+fn assert_seen(estate: &Estate) {
+    let sizes = estate.succeed(&["output", "-raw", "sizes"]).stdout;
+    assert_eq!(sizes, "2 and 2");
+}
+
 #[test]
 fn plans_that_do_not_touch_apply_at_once() {
     let estate = with_two_plans(3000);
@@ -51,6 +64,7 @@ fn plans_that_do_not_touch_apply_at_once() {
     let first = Ran::of(first);
     assert!(first.status.success(), "{}", first.said());
     assert_eq!(sizes(&estate), (json!(2), json!(2)));
+    assert_seen(&estate);
     estate.configure(&two(2, 2, 3000));
     estate.assert_settled();
 }
@@ -63,6 +77,7 @@ fn plans_that_do_not_touch_apply_in_either_order() {
             estate.succeed(&["apply", plan]);
         }
         assert_eq!(sizes(&estate), (json!(2), json!(2)));
+        assert_seen(&estate);
         Ran::of(estate.start(&["apply", order[0]])).assert_failed(&["was used already", "done"]);
     }
 }
@@ -94,6 +109,15 @@ resource "test_thing" "slow" {
             "wait for that run",
         ]);
     }
+    // Programs know both by one code: the same plan may be tried again.
+    for arguments in [&["validate", "-plan=second.bin"][..], &["apply", "second.bin"]] {
+        let (command, rest) = arguments.split_first().unwrap();
+        let ran = estate.run(&[&[*command, "-verdict-exitcode", "-json"], rest].concat());
+        assert_eq!(ran.status.code(), Some(BUSY), "{}", ran.said());
+        assert!(ran.stdout.contains("\"code\":\"busy\""), "{}", ran.said());
+    }
+    let again = estate.run(&["apply", "-verdict-exitcode", "first.bin"]);
+    assert_eq!(again.status.code(), Some(BUSY), "{}", again.said());
     let first = Ran::of(first);
     assert!(first.status.success(), "{}", first.said());
     // What was planned before the first ended rests on records that have moved, and says who moved them.

@@ -50,10 +50,16 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// A directory in memory, where there is such a place: processes die here, machines do not, and waiting for a disk
+/// would take most of the time.
+fn directory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 impl Estate {
     /// An estate whose provider is taken from where it was built.
     pub(crate) fn new(configuration: &str) -> Estate {
-        let estate = Estate { directory: tempfile::tempdir().unwrap() };
+        let estate = Estate { directory: directory() };
         let built = programs::provider();
         let overrides = format!(
             "provider_installation {{\n  dev_overrides {{\n    \"plumbline/test\" = {:?}\n  }}\n  direct {{}}\n}}\n",
@@ -71,7 +77,7 @@ impl Estate {
 
     /// The same estate with the same world, somewhere else.
     pub(crate) fn copy(&self) -> Estate {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = directory();
         copy(self.path(), directory.path());
         Estate { directory }
     }
@@ -95,7 +101,7 @@ impl Estate {
             .env("HOME", self.path())
             .env("TMPDIR", self.path())
             // A world that is a folder has no requests under way once its provider is gone.
-            .env("PLUMB_TEST_MARGIN", "0")
+            .env("PLUMB__TRANSACTIONS__MARGIN", "0s")
             .env("TF_CLI_CONFIG_FILE", "cli.tfrc")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -1,13 +1,17 @@
-//! `kill -9` at every point of an apply, and the same plan applied again: it goes on from what is recorded, whatever
+//! `kill -9` at the points of an apply, and the same plan applied again: it goes on from what is recorded, whatever
 //! was in flight. The provider knows request tokens, so that nothing is left in doubt.
 
 use crate::estate::Estate;
+use crate::soak;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Runs at the same time; most of a run is waiting for processes.
 const THREADS: usize = 4;
+
+const IN_DOUBT: i32 = 7;
 
 const TOKENS: (&str, &str) = ("TEST_PROVIDER_REQUEST_TOKENS", "1");
 
@@ -18,13 +22,15 @@ enum Death {
     Call(usize),
 }
 
-/// Dies at every point that there is, goes on each time, and checks what came of it. How many points there were.
+/// Dies at points from the first to one that is never reached, goes on each time, and checks what came of it: every
+/// point in a soak, and else every third. Answers the last that was reached.
 fn die_and_go_on(settled: &Estate, point: fn(usize) -> Death, check: fn(Death, &Estate)) -> usize {
     let before = settled.calls().iter().filter(|call| call.phase != "started").count();
-    let (next, over, points) = (AtomicUsize::new(1), AtomicBool::new(false), AtomicUsize::new(0));
+    let (next, over, last) = (AtomicUsize::new(1), AtomicBool::new(false), AtomicUsize::new(0));
     let work = || {
         while !over.load(Ordering::SeqCst) {
-            let death = point(next.fetch_add(1, Ordering::SeqCst));
+            let number = next.fetch_add(soak::or(1, 3), Ordering::SeqCst);
+            let death = point(number);
             let estate = settled.copy();
             let (variable, number) = match death {
                 Death::Write(number) => ("PLUMB_TEST_KILL_AFTER_WRITE", number),
@@ -46,7 +52,7 @@ fn die_and_go_on(settled: &Estate, point: fn(usize) -> Death, check: fn(Death, &
             check(death, &estate);
             let plan = estate.run_with(&["plan", "-detailed-exitcode"], &[TOKENS]);
             assert_eq!(plan.status.code(), Some(0), "{death:?} {}", plan.said());
-            points.fetch_add(1, Ordering::SeqCst);
+            last.fetch_max(number, Ordering::SeqCst);
         }
     };
     std::thread::scope(|scope| {
@@ -54,7 +60,7 @@ fn die_and_go_on(settled: &Estate, point: fn(usize) -> Death, check: fn(Death, &
             scope.spawn(work);
         }
     });
-    points.into_inner()
+    last.into_inner()
 }
 
 fn planned(before: &str, after: &str) -> Estate {
@@ -136,4 +142,79 @@ fn killed_after_any_write_the_same_plan_goes_on() {
 fn killed_after_any_call_the_same_plan_goes_on() {
     let calls = die_and_go_on(&everything(), Death::Call, check_everything);
     assert!(calls > 10, "{calls} calls");
+}
+
+/// A thing that was made when its process died, before the answer was recorded.
+fn died_after_the_create(environment: &[(&str, &str)]) -> Estate {
+    let estate = Estate::new("resource \"test_thing\" \"one\" {\n  name = \"one\"\n}\n");
+    let ran = estate.run_with(&["plan", "-out=plan.bin"], environment);
+    assert!(ran.status.success(), "{}", ran.said());
+    for point in 1.. {
+        let estate = estate.copy();
+        let number = point.to_string();
+        let death = [("TEST_PROVIDER_KILL_PARENT_AFTER", &*number)];
+        let ran = estate.run_with(&["apply", "plan.bin"], &[environment, &death].concat());
+        assert!(ran.was_killed(), "no death after the create: {}", ran.said());
+        estate.assert_no_process_is_left();
+        if estate.position("create", "one", "finished").is_some() {
+            assert_eq!(estate.creates_in_flight().len(), 1);
+            return estate;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn what_was_in_flight_is_adopted_by_an_identity_that_the_configuration_determines() {
+    let identity = [("TEST_PROVIDER_NAME_IDENTITY", "1")];
+    let estate = died_after_the_create(&identity);
+    let made = estate.thing("one")["id"].clone();
+    let ran = estate.run_with(&["apply", "plan.bin"], &identity);
+    assert!(ran.status.success(), "{}", ran.said());
+    assert_eq!(estate.thing("one")["id"], made);
+    assert_eq!(
+        estate.calls().iter().filter(|c| c.call == "create" && c.phase == "started").count(),
+        1
+    );
+    assert_eq!(estate.recorded().len(), 1);
+    let plan = estate.run_with(&["plan", "-detailed-exitcode"], &identity);
+    assert_eq!(plan.status.code(), Some(0), "{}", plan.said());
+}
+
+#[test]
+fn another_run_settles_what_a_dead_one_had_in_flight_by_asking_the_provider() {
+    let identity = [("TEST_PROVIDER_NAME_IDENTITY", "1")];
+    let estate = died_after_the_create(&identity);
+    let made = estate.thing("one")["id"].clone();
+    // A plan of its own, made before the takeover: it meets the dead run's claim, and has to be made again.
+    let ran = estate.run_with(&["apply", "-auto-approve"], &identity);
+    assert!(ran.status.success(), "{}", ran.said());
+    assert_eq!(estate.thing("one")["id"], made);
+    assert_eq!(estate.recorded().len(), 1);
+    let used = estate.run_with(&["apply", "-verdict-exitcode", "plan.bin"], &identity);
+    assert_eq!(used.status.code(), Some(5), "{}", used.said());
+}
+
+#[test]
+fn what_was_in_flight_is_not_settled_before_the_margin_is_over() {
+    let estate = died_after_the_create(&[TOKENS]);
+    let began = Instant::now();
+    let ran = estate.run_with(&["apply", "plan.bin"], &[TOKENS, ("PLUMB_TEST_MARGIN", "4")]);
+    assert!(ran.status.success(), "{}", ran.said());
+    // The store's times are whole seconds.
+    assert!(began.elapsed() >= Duration::from_secs(3), "after {:?}", began.elapsed());
+    assert_eq!(estate.names(), ["one"]);
+}
+
+#[test]
+fn what_is_in_doubt_has_its_own_exit_code() {
+    let estate = died_after_the_create(&[]);
+    // The same plan cannot tell what became of its create.
+    estate.run(&["apply", "plan.bin"]).assert_failed(&["test_thing.one", "may exist"]);
+    assert_eq!(estate.in_doubt().len(), 1);
+    // Nor can one that was made before: only a person can.
+    let refused = estate.run(&["apply", "-auto-approve", "-verdict-exitcode"]);
+    assert_eq!(refused.status.code(), Some(IN_DOUBT), "{}", refused.said());
+    estate.dismiss("test_thing.one");
+    estate.succeed(&["apply", "-auto-approve"]);
 }

@@ -2,7 +2,7 @@
 
 use super::messages::not_begun;
 use super::{EstateRecorder, Kind, Mark, Slot, lock};
-use crate::estate::{Swapped, swap};
+use crate::estate::{Swapped, swap_instance};
 use crate::identifiers::hexadecimal;
 use crate::object::DeposedKey;
 use crate::record::body::{
@@ -74,6 +74,7 @@ impl EstateRecorder {
         }
         // An instance that the plan does not list has no claim, and its record tells nothing.
         if let Some(mut claim) = self.own_claim(&slot) {
+            let before = claim.clone();
             claim.attempt = self.attempt;
             claim.object = call.object.clone();
             claim.action = call.action;
@@ -86,6 +87,13 @@ impl EstateRecorder {
                 claim.put_aside = Some(key.to_string());
             }
             self.write_begin(address, &slot, state, claim).await?;
+            // Writing it may have taken until after the lease, or this process may have been suspended meanwhile.
+            if let Err(nothing_more) = self.lease.may_begin() {
+                let (slot, state) = (self.slot(address), (*slot.state).clone());
+                // Where that fails, whoever goes on looks in vain for what the call has done.
+                let _ = self.write_begin(address, &slot, state, before).await;
+                return Err(nothing_more.into());
+            }
         }
         lock(&self.journal).begin(address, &call.object, call.action, now);
         self.turns.keep(address, turn);
@@ -104,7 +112,7 @@ impl EstateRecorder {
         let kind = Kind::Result(Mark { claim: Some(claim), doubt: None, outcome: None });
         let body = self.body(&key, address, &state, slot, &kind).map_err(|e| refused(&e))?;
         let encoded = encode(&key, &body).map_err(|e| refused(&e))?;
-        match swap(&*self.estate.store, &key, encoded, &slot.version).await {
+        match swap_instance(&*self.estate.store, &key, encoded, &slot.version).await {
             Ok(Swapped::Written(version)) => {
                 self.wrote(address, version, body, state);
                 Ok(())

@@ -4,14 +4,16 @@ mod claims;
 mod journal;
 mod messages;
 
-use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap, swap_result};
+use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap, swap_instance};
 use crate::identifiers::{PlanId, RunId, WriteId, hexadecimal};
 use crate::record::body::{
     Claim, ClaimedObject, Doubt, FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom,
     ObjectBody, RecordKind, UnknownFields, WrittenBy, decode, encode,
 };
-use crate::recorder::{Call, CallRefused, NothingMore, RecordError, Recorder, Step};
-use crate::state::{InstanceState, OutputState, Revision};
+use crate::recorder::{
+    Call, CallRefused, NothingMore, OutputsWritten, RecordError, Recorder, RecordsNow, Step,
+};
+use crate::state::{InstanceState, OutputState, Revision, State};
 use crate::transaction::{Lease, Member};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -44,6 +46,9 @@ pub struct EstateRecorder {
     members: Arc<BTreeMap<ResourceInstance, Member>>,
     lease: Arc<Lease>,
     turns: Turns,
+    /// The estate's serial since this transaction began, and what was recorded then.
+    serial: u64,
+    found: Arc<State>,
     slots: Mutex<HashMap<ResourceInstance, Arc<Slot>>>,
     outputs: Mutex<BTreeMap<Arc<str>, OutputState>>,
     journal: Mutex<Journal>,
@@ -53,6 +58,7 @@ pub struct EstateRecorder {
 pub(crate) struct RecorderStart<'a> {
     pub(crate) estate: Estate,
     pub(crate) reading: &'a EstateReading,
+    pub(crate) serial: u64,
     pub(crate) written_by: WrittenBy,
     pub(crate) spill: Option<Arc<dyn Spill>>,
     pub(crate) plan: PlanId,
@@ -107,6 +113,8 @@ impl EstateRecorder {
             (address.clone(), Arc::new(slot))
         };
         EstateRecorder {
+            serial: start.serial,
+            found: reading.state.clone(),
             slots: Mutex::new(reading.records.iter().map(slot).collect()),
             outputs: Mutex::new(reading.state.outputs.clone()),
             journal: Mutex::default(),
@@ -251,7 +259,7 @@ impl EstateRecorder {
         let store = &*self.estate.store;
         let first = match yields {
             true => swap(store, &key, encoded.clone(), expected).await,
-            false => swap_result(store, &key, encoded.clone(), expected).await,
+            false => swap_instance(store, &key, encoded.clone(), expected).await,
         };
         let (written, partial) = match first {
             Err(error @ StoreError::TooLarge { .. }) if !yields => {
@@ -318,7 +326,7 @@ impl EstateRecorder {
         let key = key.map_err(|e| unwritable(address, &e.into()))?;
         let encoded = encode(&key, &body).map_err(|e| unwritable(address, &e.into()))?;
         let expected = slot.stray.clone().unwrap_or_default();
-        match swap(&*self.estate.store, &key, encoded.clone(), &expected).await {
+        match swap_instance(&*self.estate.store, &key, encoded.clone(), &expected).await {
             Ok(Swapped::Written(version)) => {
                 let mut slot = slot.clone();
                 slot.state = Arc::new(state.clone());
@@ -451,16 +459,42 @@ impl Recorder for EstateRecorder {
         self.put(address, state, Kind::Refresh).await
     }
 
+    async fn records_now(&self) -> Result<RecordsNow, RecordError> {
+        let estate = &self.estate;
+        let read = async {
+            let header = estate.read_header().await?;
+            // Who begins raises the serial, and who is at work is on the list.
+            let alone = header.is_some_and(|now| {
+                now.serial == self.serial && now.under_way == [self.plan.clone()]
+            });
+            if alone {
+                return Ok::<_, EstateError>(RecordsNow { state: self.found.clone(), alone });
+            }
+            let known = lock(&self.outputs).clone();
+            let outputs = estate.read_outputs(&known).await?;
+            *lock(&self.outputs) = outputs;
+            Ok(RecordsNow { state: estate.read().await?.state, alone })
+        };
+        read.await.map_err(|error| RecordError {
+            summary: "The outputs could not be derived".into(),
+            detail: format!(
+                "Other runs were at work, and the records could not be read again: {error}. The instances are \
+                 recorded; run `plumb apply` again."
+            ),
+        })
+    }
+
     async fn write_outputs(
         &self,
         planned: &BTreeMap<Arc<str>, OutputState>,
         outputs: &BTreeMap<Arc<str>, Value>,
-    ) -> Result<(), RecordError> {
+    ) -> Result<OutputsWritten, RecordError> {
         let known = lock(&self.outputs).clone();
         let failed = |name: &str, error: EstateError| RecordError {
             summary: format!("The output {name} could not be recorded"),
             detail: format!("{error}. The instances are recorded; run `plumb apply` again."),
         };
+        let mut outcome = OutputsWritten::Unchanged;
         for (name, value) in outputs {
             let before = known.get(name);
             let is_same = |output: &OutputState| same_output(&output.value, value);
@@ -469,19 +503,25 @@ impl Recorder for EstateRecorder {
             }
             let version = before.and_then(|b| b.version.clone()).unwrap_or_default();
             let written = self.estate.write_output(name, value, &version, &self.written_by).await;
-            let written = written.map_err(|error| failed(name, error))?;
-            lock(&self.outputs).insert(name.clone(), written);
+            match written.map_err(|error| failed(name, error))? {
+                Ok(written) => lock(&self.outputs).insert(name.clone(), written),
+                Err(_) => return Ok(OutputsWritten::OthersWereFirst),
+            };
             lock(&self.journal).output(name);
+            outcome = OutputsWritten::Written;
         }
         let gone = |name: &Arc<str>| planned.contains_key(name) && !outputs.contains_key(name);
         for (name, before) in known.iter().filter(|(name, _)| gone(name)) {
             let version = before.version.clone().unwrap_or_default();
             let deleted = self.estate.delete_output(name, &version).await;
-            deleted.map_err(|error| failed(name, error))?;
+            if deleted.map_err(|error| failed(name, error))?.is_err() {
+                return Ok(OutputsWritten::OthersWereFirst);
+            }
             lock(&self.outputs).remove(name);
             lock(&self.journal).output(name);
+            outcome = OutputsWritten::Written;
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 

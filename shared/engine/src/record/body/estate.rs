@@ -25,7 +25,7 @@ pub struct EstateBody {
     pub unknown: UnknownFields,
 }
 
-/// Why an estate is closed: it is in another store, or on its way from there.
+/// Why an estate is closed: it is in another place, or on its way from there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Seal {
@@ -33,6 +33,8 @@ pub enum Seal {
     MovedTo(String),
     /// It is being copied from this store.
     ArrivingFrom(String),
+    /// It is being taken over from a state that is kept here.
+    TakingOver(String),
 }
 
 impl fmt::Display for Seal {
@@ -40,6 +42,7 @@ impl fmt::Display for Seal {
         match self {
             Seal::MovedTo(place) => write!(f, "its records were moved to {place}"),
             Seal::ArrivingFrom(place) => write!(f, "its records are being copied from {place}"),
+            Seal::TakingOver(place) => write!(f, "its records are being taken over from {place}"),
         }
     }
 }

@@ -125,14 +125,11 @@ impl<'a> Reader<'a> {
             .await;
         match answer {
             Ok(answer) => Ok(answer.rules().iter().map(Rule::read).collect()),
-            Err(error) => match Failure::from(error) {
-                failure if failure.says("NoSuchLifecycleConfiguration") => Ok(Vec::new()),
-                failure => Err(self.unread(
-                    "GetBucketLifecycleConfiguration",
-                    "s3:GetLifecycleConfiguration",
-                    failure,
-                )),
-            },
+            Err(error) => {
+                let operation = ("GetBucketLifecycleConfiguration", "s3:GetLifecycleConfiguration");
+                self.not_set("NoSuchLifecycleConfiguration", operation, error.into())?;
+                Ok(Vec::new())
+            }
         }
     }
 
@@ -148,14 +145,11 @@ impl<'a> Reader<'a> {
             .await;
         match answer {
             Ok(answer) => Ok(answer.public_access_block_configuration),
-            Err(error) => match Failure::from(error) {
-                failure if failure.says("NoSuchPublicAccessBlockConfiguration") => Ok(None),
-                failure => Err(self.unread(
-                    "GetPublicAccessBlock",
-                    "s3:GetBucketPublicAccessBlock",
-                    failure,
-                )),
-            },
+            Err(error) => {
+                let operation = ("GetPublicAccessBlock", "s3:GetBucketPublicAccessBlock");
+                self.not_set("NoSuchPublicAccessBlockConfiguration", operation, error.into())?;
+                Ok(None)
+            }
         }
     }
 
@@ -177,10 +171,11 @@ impl<'a> Reader<'a> {
                     ))
                 })
             }
-            Err(error) => match Failure::from(error) {
-                failure if failure.says("NoSuchBucketPolicy") => Ok(BucketPolicy::none()),
-                failure => Err(self.unread("GetBucketPolicy", "s3:GetBucketPolicy", failure)),
-            },
+            Err(error) => {
+                let operation = ("GetBucketPolicy", "s3:GetBucketPolicy");
+                self.not_set("NoSuchBucketPolicy", operation, error.into())?;
+                Ok(BucketPolicy::none())
+            }
         }
     }
 
@@ -194,16 +189,12 @@ impl<'a> Reader<'a> {
             .await;
         let configuration = match answer {
             Ok(answer) => answer.server_side_encryption_configuration,
-            Err(error) => match Failure::from(error) {
-                failure if failure.says("ServerSideEncryptionConfigurationNotFoundError") => None,
-                failure => {
-                    return Err(self.unread(
-                        "GetBucketEncryption",
-                        "s3:GetEncryptionConfiguration",
-                        failure,
-                    ));
-                }
-            },
+            Err(error) => {
+                let operation = ("GetBucketEncryption", "s3:GetEncryptionConfiguration");
+                let code = "ServerSideEncryptionConfigurationNotFoundError";
+                self.not_set(code, operation, error.into())?;
+                None
+            }
         };
         let default = configuration
             .and_then(|configuration| configuration.rules.into_iter().next())
@@ -216,8 +207,7 @@ impl<'a> Reader<'a> {
     }
 
     async fn key(&self, key: String) -> Result<KeyReading, Unread> {
-        let settings = self.connection.settings();
-        if settings.endpoint.is_some() && settings.kms_endpoint.is_none() {
+        if !self.connection.has_kms() {
             return Ok(KeyReading::Elsewhere { key });
         }
         let retries = RetryConfig::standard().with_max_attempts(ATTEMPTS);
@@ -268,6 +258,20 @@ impl<'a> Reader<'a> {
                     other => other.to_string(),
                 })
             }
+        }
+    }
+
+    /// Fails unless the service has said, with this code, that the setting is not set. The operation is named with the
+    /// action that allows it.
+    fn not_set(
+        &self,
+        code: &str,
+        (operation, action): (&'static str, &'static str),
+        failure: Failure,
+    ) -> Result<(), Unread> {
+        match failure.says(code) {
+            true => Ok(()),
+            false => Err(self.unread(operation, action, failure)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod canned;
 mod causes;
+mod clock;
 mod key_of_bucket;
 mod lifecycle_rules;
 mod policies;

@@ -253,3 +253,31 @@ async fn a_part_that_is_missing_or_another_is_told() {
         assert!(error.to_string().contains("missing"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn parts_that_nobody_names_are_swept_once_they_are_old() {
+    const MADE: i64 = 1_767_225_600;
+    let server = StrictServer::start().await;
+    let store = store(&server.cluster().await);
+    let claimed = put(&store, "prod/a", "claimed").await;
+    let large = noise(2 * MAX_STORED_SIZE, 1);
+    store.put_in_parts(&key("prod/a"), large.clone(), &claimed).await.unwrap();
+    let name = |secret: &serde_json::Value| secret["metadata"]["name"].as_str().unwrap().to_owned();
+    let secrets = server.world.secrets("team");
+    let part = secrets.iter().find(|it| name(it).ends_with("-part-2")).unwrap();
+    // As a writer leaves it that is killed before it writes its record.
+    let digits = "0".repeat(8);
+    let left =
+        name(part).replacen(&name(part)[name(part).len() - 15..name(part).len() - 7], &digits, 1);
+    assert_ne!(left, name(part));
+    server.world.plant("team", &left, part.clone());
+    let count = || server.world.secrets("team").len();
+    let before = count();
+
+    assert_eq!(store.get_all("").await.unwrap().len(), 1);
+    assert_eq!(store.sweep_leftovers(MADE).await.unwrap(), 0);
+    assert_eq!(store.sweep_leftovers(MADE + 1).await.unwrap(), 1);
+    assert_eq!(store.sweep_leftovers(MADE + 1).await.unwrap(), 0);
+    assert_eq!(count(), before - 1);
+    assert_eq!(store.get(&key("prod/a")).await.unwrap().unwrap().body, large);
+}

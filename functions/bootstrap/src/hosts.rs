@@ -1,0 +1,26 @@
+//! The hosts of a deployment's repositories.
+
+use crate::Function;
+use runs::https::{Https, HttpsClient};
+use runs::repository_host::RepositoryHosts;
+use runs::secrets::SecretsManager;
+use runs::steps::StepError;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a host may take for one answer: archives take a while.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The hosts as the deployment's settings have them, and the way to them.
+///
+/// # Errors
+/// Where the settings cannot be read, or the system has no roots to verify hosts by.
+pub async fn hosts(function: &Function) -> Result<(RepositoryHosts, Arc<dyn Https>), StepError> {
+    let client = HttpsClient::new(PATIENCE);
+    let client = client
+        .map_err(|source| StepError::Machine { what: "the system's certificates", source })?;
+    let https: Arc<dyn Https> = Arc::new(client);
+    let deployment = function.environment.deployment().await?;
+    let secrets = Arc::new(SecretsManager::of(&function.aws().await));
+    Ok((RepositoryHosts { deployment, secrets, https: https.clone() }, https))
+}

@@ -1,0 +1,128 @@
+//! The API: webhooks, runs, approvals, apply. Requests in, executions out; nothing here waits for a run.
+
+mod deciding;
+mod error;
+mod reading;
+mod routes;
+mod starting;
+mod triggers;
+
+pub use error::ApiError;
+pub use routes::{ROUTES, Route};
+
+use crate::deployment::{Action, Deployment};
+use crate::executions::Executions;
+use crate::function_environment::FunctionEnvironment;
+use crate::run_reference::EstateReference;
+use crate::run_state::RunStates;
+use crate::secrets::Secrets;
+use bytes::Bytes;
+use engine::identifiers::Principal;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+/// A request as API Gateway authorised it.
+#[derive(Clone, Debug, Default)]
+pub struct ApiRequest {
+    /// `GET`, `POST`.
+    pub method: String,
+    /// The path, without the stage.
+    pub path: String,
+    /// The query.
+    pub query: BTreeMap<String, String>,
+    /// Headers; names in lower case.
+    pub headers: BTreeMap<String, String>,
+    /// The body, byte for byte.
+    pub body: Bytes,
+    /// Who asks, where the authoriser says so; nobody for webhooks.
+    pub principal: Option<Principal>,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiResponse {
+    /// The status.
+    pub status: u16,
+    /// What the body is.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: String,
+}
+
+impl ApiResponse {
+    pub(crate) fn json(status: u16, body: &serde_json::Value) -> ApiResponse {
+        ApiResponse { status, content_type: "application/json", body: body.to_string() }
+    }
+}
+
+/// What answers requests.
+pub struct Api<'a> {
+    environment: &'a FunctionEnvironment,
+    executions: &'a dyn Executions,
+    secrets: &'a dyn Secrets,
+    deployment: Deployment,
+    states: RunStates,
+}
+
+impl<'a> Api<'a> {
+    /// With the deployment's settings as they are now.
+    ///
+    /// # Errors
+    /// Where the settings or the store of runs cannot be used.
+    pub async fn open(
+        environment: &'a FunctionEnvironment,
+        executions: &'a dyn Executions,
+        secrets: &'a dyn Secrets,
+    ) -> Result<Api<'a>, ApiError> {
+        let deployment = environment.deployment().await?;
+        let states = environment.run_states().await?;
+        Ok(Api { environment, executions, secrets, deployment, states })
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    /// Where it is refused or cannot be answered; [`ApiError::response`] is what whoever asked gets.
+    pub async fn answer(&self, request: &ApiRequest) -> Result<ApiResponse, ApiError> {
+        match Route::of(&request.method, &request.path)? {
+            Route::GitHubWebhook => self.github(request).await,
+            Route::GitLabWebhook => self.gitlab(request).await,
+            Route::StartRun => self.start_run(request).await,
+            Route::ListRuns => self.list_runs(request).await,
+            Route::ShowRun { run } => self.show_run(request, &run).await,
+            Route::ApproveRun { run } => self.approve(request, &run).await,
+            Route::RejectRun { run } => self.decline(request, &run).await,
+            Route::CancelRun { run } => self.cancel(request, &run).await,
+            Route::ApplyPlan { plan } => self.apply_plan(request, &plan).await,
+            Route::ListEstates => self.list_estates(request),
+            Route::ShowDrift { estate } => self.show_drift(request, &estate).await,
+        }
+    }
+
+    /// Who asks, if it may do this to the estate. An estate that is not there and one that it may not see are answered alike.
+    fn permitted<'r>(
+        &self,
+        request: &'r ApiRequest,
+        action: Action,
+        estate: &EstateReference,
+    ) -> Result<&'r Principal, ApiError> {
+        let principal = request.principal.as_ref().ok_or(ApiError::Nobody)?;
+        let known = self.deployment.estates.contains_key(estate.0.as_str());
+        match known && self.deployment.permits(principal, action, &estate.0) {
+            true => Ok(principal),
+            false => Err(ApiError::Forbidden { action, estate: estate.0.to_string() }),
+        }
+    }
+}
+
+impl ApiRequest {
+    fn parsed<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        serde_json::from_slice(&self.body).map_err(|error| ApiError::Body(error.to_string()))
+    }
+
+    /// The estate that the query names.
+    fn estate(&self) -> Result<EstateReference, ApiError> {
+        let name = self.query.get("estate").ok_or(ApiError::NoEstate)?;
+        EstateReference::try_from(name.clone()).map_err(|error| ApiError::Body(error.to_string()))
+    }
+}

@@ -1,0 +1,90 @@
+//! Reports in words.
+
+use super::Report;
+use crate::run_state::{ChangeCounts, Status};
+
+/// More than the hosts of repositories take in one comment is refused by them; GitHub's bound is 65 536 characters.
+const LONGEST: usize = 60_000;
+/// GitHub's bound of a status' description.
+const LONGEST_STATUS: usize = 140;
+
+/// One line, as a commit's status shows it.
+pub fn status_line(report: &Report) -> String {
+    let changes = report.changes.map(|changes| format!(": {}", counts(changes)));
+    let changes = changes.filter(|_| report.has_changes).unwrap_or_default();
+    let code = report.code.as_deref().map(|code| format!(" ({code})")).unwrap_or_default();
+    shortened(
+        &format!("{}{code}{changes}", capitalized(&report.status.to_string())),
+        LONGEST_STATUS,
+    )
+}
+
+/// A comment in Markdown. The first line names estate and mode and nothing else, so that the comment is found again and kept up
+/// to date.
+pub fn comment(report: &Report) -> String {
+    let mut text = format!("{}\n", marker(&report.estate));
+    text.push_str(&format!("### Plumbline: {} of `{}`\n\n", report.mode, report.estate));
+    text.push_str(&format!("**{}**", status_line(report)));
+    if let Some(commit) = &report.commit {
+        text.push_str(&format!(" at {}", shortened(&commit.sha, 12)));
+    }
+    text.push_str("\n\n");
+    if let (Status::WaitingForApproval, Some(digest)) = (report.status, &report.plan_digest) {
+        text.push_str(&format!(
+            "To apply it: `POST /runs/{}/approve` with the plan's digest `{digest}`.\n\n",
+            report.run
+        ));
+    }
+    if let Some(link) = &report.link {
+        text.push_str(&format!("[Run {}]({link})\n\n", shortened(&report.run, 12)));
+    }
+    if !report.text.is_empty() {
+        let room = LONGEST.saturating_sub(text.len());
+        text.push_str(&folded(&report.text, room));
+    }
+    text
+}
+
+/// What a comment on an estate begins with.
+pub(crate) fn marker(estate: &str) -> String {
+    // Two hyphens would end the comment.
+    format!("<!-- plumbline estate={} -->", estate.replace("--", "- -"))
+}
+
+fn folded(text: &str, room: usize) -> String {
+    const END: &str = "\n… (cut; the run has all of it)";
+    let whole = text.chars().count() <= room;
+    let shown: String = match whole {
+        true => text.to_owned(),
+        false => text.chars().take(room.saturating_sub(END.len())).chain(END.chars()).collect(),
+    };
+    // A fence that is longer than any in the text cannot be ended by it.
+    let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!(
+        "<details><summary>Details</summary>\n\n{fence}\n{}\n{fence}\n\n</details>\n",
+        shown.trim_end()
+    )
+}
+
+fn counts(changes: ChangeCounts) -> String {
+    let ChangeCounts { add, change, destroy, import } = changes;
+    let import = match import {
+        0 => String::new(),
+        n => format!("{n} to import, "),
+    };
+    format!("{import}{add} to add, {change} to change, {destroy} to destroy")
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    match text.chars().count() > longest {
+        true => text.chars().take(longest - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", chars.as_str())
+}

@@ -1,0 +1,105 @@
+//! GitLab.
+
+use super::api::{Api, segment};
+use super::{HostError, RepositoryHost};
+use crate::https::Https;
+use crate::report::CommitState;
+use crate::run_state::Commit;
+use crate::secrets::Secret;
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{HeaderName, Method};
+use serde::Deserialize;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Notes of one page, which is the most that GitLab gives.
+const PAGE: usize = 100;
+/// Pages that are looked through for a note of ours.
+const PAGES: usize = 20;
+
+/// A project at GitLab.
+pub struct GitLab {
+    api: Api,
+    /// `/projects/PATH`
+    project: String,
+}
+
+#[derive(Deserialize)]
+struct Note {
+    id: u64,
+    #[serde(default)]
+    body: String,
+}
+
+impl GitLab {
+    /// The project `HOST/GROUP/…/NAME`, by the API at `api` or the host's usual one.
+    pub fn new(
+        https: Arc<dyn Https>,
+        repository: &str,
+        api: Option<&str>,
+        token: Option<Secret>,
+    ) -> GitLab {
+        let (host, path) = repository.split_once('/').unwrap_or((repository, ""));
+        let root = api.map(str::to_owned).unwrap_or_else(|| format!("https://{host}/api/v4"));
+        let root = root.trim_end_matches('/').to_owned();
+        let token = token.map(|token| (HeaderName::from_static("private-token"), token));
+        GitLab {
+            api: Api { https, root, token, accept: "*/*" },
+            project: format!("/projects/{}", segment(path)),
+        }
+    }
+}
+
+#[async_trait]
+impl RepositoryHost for GitLab {
+    async fn archive(&self, commit: &Commit, limit: u64) -> Result<Bytes, HostError> {
+        let sha = segment(&commit.sha);
+        let path = format!("{}/repository/archive.tar.gz?sha={sha}", self.project);
+        self.api.get_bytes(&path, limit).await
+    }
+
+    async fn set_status(
+        &self,
+        commit: &Commit,
+        context: &str,
+        state: CommitState,
+        description: &str,
+        link: Option<&str>,
+    ) -> Result<(), HostError> {
+        let state = match state {
+            CommitState::Pending => "pending",
+            CommitState::Success => "success",
+            CommitState::Failure => "failed",
+        };
+        let path = format!("{}/statuses/{}", self.project, segment(&commit.sha));
+        let mut body = json!({"state": state, "name": context, "description": description});
+        if let Some(link) = link {
+            body["target_url"] = json!(link);
+        }
+        self.api.write(Method::POST, &path, &body).await
+    }
+
+    async fn put_comment(
+        &self,
+        _commit: &Commit,
+        pull_request: u64,
+        marker: &str,
+        text: &str,
+    ) -> Result<(), HostError> {
+        let notes = format!("{}/merge_requests/{pull_request}/notes", self.project);
+        let body = json!({"body": text});
+        for page in 1..=PAGES {
+            let path = format!("{notes}?per_page={PAGE}&page={page}");
+            let found: Vec<Note> = self.api.get(&path).await?;
+            if let Some(ours) = found.iter().find(|note| note.body.starts_with(marker)) {
+                let path = format!("{notes}/{}", ours.id);
+                return self.api.write(Method::PUT, &path, &body).await;
+            }
+            if found.len() < PAGE {
+                break;
+            }
+        }
+        self.api.write(Method::POST, &notes, &body).await
+    }
+}

@@ -1,0 +1,148 @@
+//! The steps of a run, one for each function: references in, references out.
+//!
+//! A step answers what the definition chooses by ([`Answer`]). What people read of it goes into a note, an artifact with sensitive
+//! values masked; an error that may pass is no answer, so that the definition repeats the step.
+
+mod apply;
+mod error;
+mod fetch;
+mod plan;
+mod report;
+mod tell;
+mod validate;
+mod variables;
+
+pub use apply::apply;
+pub use error::StepError;
+pub use fetch::{ArchiveError, SourceArchives, fetch};
+pub use plan::plan;
+pub(crate) use report::told;
+pub use report::{Reported, report};
+pub use validate::validate;
+
+use crate::artifact;
+use crate::function_environment::{FunctionEnvironment, FunctionEnvironmentError, OpenBundle};
+use crate::run_reference::{Answer, Invocation, PlanReference, RunReference};
+use crate::run_state::{RunState, RunStateError, RunStates};
+use crate::stores::Stores;
+use jiff::Timestamp;
+use std::future::Future;
+
+/// What the code of an answer says where a person stopped the run.
+const CANCELLED: &str = "cancelled";
+
+/// A step at work.
+struct Step<'a> {
+    environment: &'a FunctionEnvironment,
+    states: RunStates,
+    state: RunState,
+    stores: Stores,
+    run: RunReference,
+}
+
+impl Step<'_> {
+    /// The bundle that the run has fetched.
+    async fn bundle(&self) -> Result<OpenBundle, StepError> {
+        let bundle = self.run.bundle.as_ref();
+        let reference = bundle.ok_or(StepError::MissingReference { what: "bundle" })?;
+        let (artifacts, estate) = (&*self.stores.artifacts, &self.run.estate.0);
+        Ok(self.environment.open_bundle(artifacts, reference, estate).await?)
+    }
+
+    /// The plan that the run has made.
+    fn plan(&self) -> Result<&PlanReference, StepError> {
+        self.run.plan.as_ref().ok_or(StepError::MissingReference { what: "plan" })
+    }
+
+    /// Changes the run's state, and keeps what a person is told with it.
+    async fn note(
+        &mut self,
+        text: String,
+        change: impl Fn(&mut RunState) + Send + Sync,
+    ) -> Result<(), StepError> {
+        let note = match text.is_empty() {
+            true => None,
+            false => {
+                let text = text.into_bytes().into();
+                Some(artifact::put_by_digest(&*self.stores.artifacts, "notes", text).await?)
+            }
+        };
+        let changed = self.states.change(&self.run.estate, &self.run.run, |state| {
+            // A step that is repeated says the same once.
+            if let Some(note) = note.as_ref().filter(|note| !state.notes.contains(note)) {
+                state.notes.push(note.clone());
+            }
+            change(state);
+        });
+        self.state = changed.await?;
+        Ok(())
+    }
+
+    /// An answer that ends the run, with what a person is told.
+    async fn failed(&mut self, code: &str, text: String) -> Result<Answer, StepError> {
+        self.note(text, |state| state.code = Some(code.to_owned())).await?;
+        Ok(Answer::Failed { run: self.run.clone(), code: code.to_owned() })
+    }
+}
+
+/// Does a step: what may pass is an error, and whatever else goes wrong an answer.
+async fn step<'a, F>(
+    environment: &'a FunctionEnvironment,
+    invocation: Invocation,
+    work: impl FnOnce(Step<'a>) -> F,
+) -> Result<Answer, StepError>
+where
+    F: Future<Output = Result<Answer, StepError>>,
+{
+    let run = invocation.run;
+    let opened = open(environment, run.clone()).await;
+    let answer = match opened {
+        Ok(step) if step.state.cancelled_by.is_some() => {
+            Err(StepError::Cancelled { by: step.state.cancelled_by.clone() })
+        }
+        Ok(step) => work(step).await,
+        Err(error) => Err(error),
+    };
+    match answer {
+        Err(error) if !error.may_pass() => {
+            let code = error.code();
+            if let Ok(mut step) = open(environment, run.clone()).await {
+                // What cannot be noted is no reason to fail otherwise than with the code.
+                let _ = step.failed(&code, format!("Error: {error}\n")).await;
+            }
+            Ok(Answer::Failed { run, code })
+        }
+        answer => answer,
+    }
+}
+
+async fn open(environment: &FunctionEnvironment, run: RunReference) -> Result<Step<'_>, StepError> {
+    let states = environment.run_states().await?;
+    let state = states.read(&run.estate, &run.run).await?;
+    if state.status.is_final() {
+        let (run, status) = (run.run, state.status);
+        return Err(RunStateError::Ended { run, status }.into());
+    }
+    let stores = environment.stores(&run.estate.0).await?;
+    Ok(Step { environment, states, state, stores, run })
+}
+
+/// How long to leave others alone who are at work, in seconds: so long that a plan expires before its execution has had as many
+/// events as one may have.
+const LEAVE_ALONE: i64 = 60;
+
+/// When to try again where nobody says until when they are at work.
+fn retry_at(environment: &FunctionEnvironment) -> String {
+    instant(environment.clock.seconds() + LEAVE_ALONE)
+}
+
+/// Seconds since the epoch, as the definition's wait takes them.
+fn instant(seconds: i64) -> String {
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX).to_string()
+}
+
+impl From<FunctionEnvironmentError> for StepError {
+    fn from(error: FunctionEnvironmentError) -> StepError {
+        StepError::Environment(Box::new(error))
+    }
+}

@@ -1,0 +1,104 @@
+//! Planning: a bundle in, a saved plan out.
+
+use super::tell::Told;
+use super::variables;
+use super::{Step, StepError, step};
+use crate::artifact;
+use crate::error::RunError;
+use crate::function_environment::FunctionEnvironment;
+use crate::plan::PlanRequest;
+use crate::run_reference::{Answer, Invocation, Mode, PlanReference};
+use crate::run_state::{ChangeCounts, Status};
+use crate::source::{self, Modules};
+use engine::PlanOptions;
+use engine::changes::Summary;
+use engine::existing_state::NewEstate;
+use engine::plan::PlanMode;
+use engine::record::key::encode;
+use views::PlanView;
+
+/// Plans what a run's bundle says, and stores the plan.
+///
+/// # Errors
+/// Where it may succeed in a moment. Everything else is an answer.
+pub async fn plan(
+    environment: &FunctionEnvironment,
+    invocation: Invocation,
+) -> Result<Answer, StepError> {
+    step(environment, invocation, work).await
+}
+
+async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
+    let (environment, estate) = (step.environment, step.run.estate.0.clone());
+    let bundle = step.bundle().await?;
+    let (source, mut diagnostics) = source::from_directory(&*bundle.files(), Modules::All);
+    let sources = source.configuration.sources.clone();
+    let (values, found) = variables::values(&bundle, &source, &environment.variables);
+    diagnostics.extend(found);
+    if diagnostics.has_errors() {
+        let told = Told::default().diagnostics(&diagnostics, &sources)?;
+        return step.failed("configuration", told.into_text()).await;
+    }
+    let workplace = environment.workplace(&estate, &step.stores, &bundle, Vec::new()).await?;
+    let mode = match step.run.mode {
+        Mode::Drift => PlanMode::RefreshOnly,
+        Mode::Plan | Mode::Deploy | Mode::Apply => PlanMode::Normal,
+    };
+    let request = PlanRequest {
+        source,
+        variables: values,
+        options: PlanOptions { mode, ..PlanOptions::default() },
+        new_estate: NewEstate::NotDeclared,
+        expiry: workplace.terms.plan_expiry,
+    };
+    let outcome = crate::plan::plan(&workplace, request).await?;
+    diagnostics.extend(outcome.diagnostics.clone());
+    let view = PlanView::new(outcome.plan());
+    let told = Told::default().plan(&view)?.diagnostics(&diagnostics, &sources)?;
+    let told = match outcome.verdicts.is_empty() {
+        true => told,
+        false => told.verdicts(outcome.saved.id.as_str(), &outcome.verdicts)?,
+    };
+    if diagnostics.has_errors() {
+        return step.failed("plan", told.into_text()).await;
+    }
+    let (changes, applyable) = (counts(outcome.plan().changes.summary()), view.is_applyable());
+    let goes_on = applyable && step.run.mode == Mode::Deploy;
+    if !goes_on {
+        step.note(told.into_text(), |state| {
+            state.status = Status::Planned;
+            state.changes = Some(changes);
+            state.has_changes = applyable;
+        })
+        .await?;
+        return Ok(Answer::NothingToDo { run: step.run });
+    }
+    let encoded = outcome.saved.encode(&environment.key().await?).await.map_err(RunError::from)?;
+    let id = outcome.saved.id.clone();
+    let key = format!("{}/plans/{}", encode(estate.as_str()), encode(id.as_str()));
+    let artifact = artifact::put(&*step.stores.artifacts, &key, encoded.bytes).await?;
+    let plan = PlanReference { id, plan_digest: encoded.digest.to_string(), artifact };
+    step.run.plan = Some(plan.clone());
+    step.note(told.into_text(), |state| {
+        state.status = Status::Planned;
+        state.changes = Some(changes);
+        state.has_changes = true;
+        state.plan = Some(plan.clone());
+    })
+    .await?;
+    let deployment = environment.deployment().await?;
+    Ok(match deployment.approvals(&estate).required {
+        true => Answer::ApprovalRequired { run: step.run },
+        false => Answer::Success { run: step.run },
+    })
+}
+
+fn counts(summary: Summary) -> ChangeCounts {
+    let count = |n: usize| n as u64;
+    ChangeCounts {
+        add: count(summary.add),
+        change: count(summary.change),
+        destroy: count(summary.destroy),
+        import: count(summary.import),
+    }
+}

@@ -1,0 +1,103 @@
+//! Reporting: a run's end, or its wait for an approval, in; everybody told out.
+
+use super::StepError;
+use crate::artifact;
+use crate::function_environment::FunctionEnvironment;
+use crate::report::{Notifier, NotifyError, Report};
+use crate::run_reference::{Answer, Outcome, ReportInvocation};
+use crate::run_state::{RunState, RunStateError, RunStates, Status};
+use crate::stores::Stores;
+
+/// What a report came to.
+#[derive(Debug)]
+pub struct Reported {
+    /// What the definition chooses by.
+    pub answer: Answer,
+    /// Who was not told. The run is none the worse for it.
+    pub failures: Vec<NotifyError>,
+}
+
+/// Gives a run its status, and tells of it. `notifiers` are made from the run's state, whose repository is among those who
+/// are told; `api` is the address of the deployment's API.
+///
+/// # Errors
+/// Where the state cannot be read or written.
+pub async fn report<F>(
+    environment: &FunctionEnvironment,
+    invocation: ReportInvocation,
+    api: Option<&str>,
+    notifiers: impl FnOnce(RunState) -> F,
+) -> Result<Reported, StepError>
+where
+    F: Future<Output = Vec<Result<Box<dyn Notifier>, NotifyError>>>,
+{
+    let ReportInvocation { run, outcome, code, task_token } = invocation;
+    let states = environment.run_states().await?;
+    let state = settle(&states, &run, outcome, code, task_token).await?;
+    let stores = environment.stores(&run.estate.0).await?;
+    let report = Report::new(&state, told(&state, &stores).await, api);
+    let mut failures = Vec::new();
+    for notifier in notifiers(state).await {
+        let told = match notifier {
+            Ok(notifier) => notifier.notify(&report).await,
+            Err(error) => Err(error),
+        };
+        failures.extend(told.err());
+    }
+    let answer = match (report.status, report.status.is_success()) {
+        (Status::WaitingForApproval, _) | (_, true) => Answer::Success { run },
+        (_, false) => {
+            let code = report.code.unwrap_or_else(|| report.status.to_string());
+            Answer::Failed { run, code }
+        }
+    };
+    Ok(Reported { answer, failures })
+}
+
+/// Writes the status. One that is final already stays, so that a repeated report tells the same.
+async fn settle(
+    states: &RunStates,
+    run: &crate::run_reference::RunReference,
+    outcome: Outcome,
+    code: Option<String>,
+    task_token: Option<String>,
+) -> Result<RunState, RunStateError> {
+    let changed = states.change(&run.estate, &run.run, |state| {
+        state.status = status(outcome, code.as_deref(), state);
+        // What a step has noted says more than the name of an error.
+        state.code = state.code.take().or_else(|| code.clone());
+        state.task_token = task_token.clone();
+    });
+    match changed.await {
+        Err(RunStateError::Ended { .. }) => states.read(&run.estate, &run.run).await,
+        changed => changed,
+    }
+}
+
+fn status(outcome: Outcome, code: Option<&str>, state: &RunState) -> Status {
+    match outcome {
+        Outcome::Waiting => Status::WaitingForApproval,
+        Outcome::Applied => Status::Applied,
+        Outcome::Planned if state.has_changes => Status::Told,
+        Outcome::Planned => Status::NothingToDo,
+        Outcome::Rejected => Status::Rejected,
+        Outcome::Declined => Status::Declined,
+        Outcome::Superseded => Status::Superseded,
+        Outcome::TimedOut => Status::TimedOut,
+        Outcome::Cancelled => Status::Cancelled,
+        Outcome::Failed if code == Some(super::CANCELLED) => Status::Cancelled,
+        Outcome::Failed => Status::Failed,
+    }
+}
+
+/// What the steps said. Notes that are gone are passed over: a report without them is better than none.
+pub(crate) async fn told(state: &RunState, stores: &Stores) -> String {
+    let mut text = String::new();
+    for note in &state.notes {
+        if let Ok(note) = artifact::get(&*stores.artifacts, note).await {
+            text.push_str(&String::from_utf8_lossy(&note));
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,77 @@
+//! Webhooks: what a repository's host tells of pushes and pull requests, once it was proved to come from there.
+
+mod github;
+mod gitlab;
+
+pub use github::GitHubWebhook;
+pub use gitlab::GitLabWebhook;
+
+use crate::run_reference::Mode;
+use crate::run_state::Commit;
+use bytes::Bytes;
+use std::collections::BTreeMap;
+
+/// A request as it came. Names of headers are in lower case.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<'a> {
+    /// Its headers.
+    pub headers: &'a BTreeMap<String, String>,
+    /// Its body, byte for byte: the signature is made over it.
+    pub body: &'a Bytes,
+}
+
+/// Something that asks for runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The commit to plan.
+    pub commit: Commit,
+    /// The files that changed; `None` where the host does not say, or not all of them.
+    pub files: Option<Vec<String>>,
+    /// The login of who is behind it.
+    pub login: String,
+    /// Whether to go on to an approval, or to end with the plan.
+    pub mode: Mode,
+}
+
+/// What a delivery asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Runs.
+    Runs(Trigger),
+    /// Nothing, and why.
+    Nothing(&'static str),
+}
+
+/// A delivery is not believed or not understood.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WebhookError {
+    /// It does not prove where it comes from.
+    #[error(
+        "the delivery is not authentic: {0}; give the webhook at the repository's host the secret that deployment.toml names"
+    )]
+    Unauthentic(&'static str),
+    /// The repository is not configured.
+    #[error("the repository has no entry in deployment.toml")]
+    Unknown,
+    /// It is not what the host sends.
+    #[error("the delivery is not understood: {0}")]
+    Malformed(String),
+}
+
+impl WebhookError {
+    fn malformed(error: &serde_json::Error) -> WebhookError {
+        // Line and column; the text of a body that nobody vouches for is repeated nowhere.
+        WebhookError::Malformed(format!("line {}, column {}", error.line(), error.column()))
+    }
+}
+
+/// The branch of a reference; `None` for tags and the like.
+fn branch(reference: &str) -> Option<String> {
+    reference.strip_prefix("refs/heads/").map(str::to_owned)
+}
+
+/// Whether a commit's hash stands for "no commit": what a deleted branch has.
+fn is_nothing(sha: &str) -> bool {
+    sha.bytes().all(|byte| byte == b'0')
+}

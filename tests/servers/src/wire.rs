@@ -1,0 +1,121 @@
+//! The wire: requests in, answers out, or a connection that is cut.
+
+use std::fmt::{self, Display, Formatter};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::http::request::Parts;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+
+/// What comes back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// Headers beside the length.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// What becomes of a request.
+pub(crate) enum Outcome {
+    Answered(Answer),
+    /// The connection ends without an answer.
+    Cut,
+    /// No answer comes.
+    Silent,
+}
+
+/// Answers until the process ends.
+pub(crate) fn serve(
+    answer: impl Fn(&Parts, Bytes) -> Outcome + Send + Sync + 'static,
+) -> SocketAddr {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    let answer = Arc::new(answer);
+    std::thread::spawn(move || {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                let answer = Arc::clone(&answer);
+                tokio::spawn(async move {
+                    let service = service_fn(|request| respond(Arc::clone(&answer), request));
+                    // A connection that ends early ends as the test wanted it.
+                    let _ = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+    });
+    address
+}
+
+#[derive(Debug)]
+struct Cut;
+
+impl Display for Cut {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("cut off")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+async fn respond(
+    answer: Arc<impl Fn(&Parts, Bytes) -> Outcome>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Cut> {
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.map_err(|_| Cut)?.to_bytes();
+    match answer(&head, body) {
+        Outcome::Cut => Err(Cut),
+        Outcome::Silent => {
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            Err(Cut)
+        }
+        Outcome::Answered(answer) => {
+            let mut response = Response::builder().status(answer.status);
+            for (name, value) in answer.headers {
+                response = response.header(name, value);
+            }
+            response.body(Full::new(answer.body)).map_err(|_| Cut)
+        }
+    }
+}
+
+/// The text that was encoded as the part of a URL. A `+` stays one, as in paths.
+pub(crate) fn decoded(text: &str) -> String {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        match (byte, after.get(..2).and_then(|digits| hex::decode(digits).ok())) {
+            (b'%', Some(escaped)) => {
+                decoded.extend(escaped);
+                rest = &after[2..];
+            }
+            _ => {
+                decoded.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(decoded).unwrap()
+}
+
+/// A parameter of a query, decoded.
+pub(crate) fn parameter(query: &str, name: &str) -> Option<String> {
+    let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let mut found = pairs.filter(|(found, _)| *found == name);
+    found.next().map(|(_, value)| decoded(&value.replace('+', " ")))
+}

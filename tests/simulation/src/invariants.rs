@@ -1,0 +1,195 @@
+//! What must hold when everything has ended and the estate was brought in order.
+
+use crate::scenario::{MadePlan, Scene, recorded};
+use engine::estate::EstateReading;
+use engine::identifiers::PlanId;
+use engine::record::body::{ClaimState, InstanceBody, decode};
+use engine::record::key::{EstateKeys, EstateName};
+use records::{Key, Version};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All that is broken.
+pub(crate) fn broken(scene: &Scene, reading: Option<&EstateReading>) -> Vec<String> {
+    let mut broken = scene.violations();
+    broken.extend(scene.scheduler.lock().world.things.violations.iter().cloned());
+    match reading {
+        Some(reading) => broken.extend(accounts(scene, reading)),
+        None => broken.push("Unreadable: the records cannot be read in the end".to_owned()),
+    }
+    broken.extend(unserializable(scene));
+    broken
+}
+
+/// Each thing is in one record, and each record's objects exist.
+fn accounts(scene: &Scene, reading: &EstateReading) -> Vec<String> {
+    let mut broken = Vec::new();
+    let mut places = BTreeMap::<String, Vec<String>>::new();
+    for (id, address) in recorded(reading) {
+        places.entry(id).or_default().push(address.to_string());
+    }
+    let inner = scene.scheduler.lock();
+    for (id, thing) in &inner.world.things.all {
+        match places.get(id).map(Vec::as_slice) {
+            None => broken.push(format!(
+                "ResultLost: {id} ({}) was made by plan {:?}, and no record says so",
+                thing.facts.label, thing.made_by
+            )),
+            Some([_]) => {}
+            Some(several) => broken.push(format!("TwoRecords: {id} is in {several:?}")),
+        }
+    }
+    for (id, address) in places.iter().filter(|(id, _)| !inner.world.things.all.contains_key(*id)) {
+        broken.push(format!("Imagined: {address:?} has {id}, which does not exist"));
+    }
+    broken
+}
+
+/// A state of a record that lasted until another transaction changed it.
+struct Epoch {
+    writer: Option<PlanId>,
+}
+
+/// What became of one record.
+#[derive(Default)]
+struct Course {
+    epochs: Vec<Epoch>,
+    /// The epoch of each version.
+    by_version: BTreeMap<String, usize>,
+    /// From which place in the history on there was nothing, with the epoch.
+    absent: Vec<(usize, usize)>,
+}
+
+/// Whether the transactions that changed something have no order that explains what they read.
+fn unserializable(scene: &Scene) -> Vec<String> {
+    let plans = scene.plans();
+    let courses = courses(scene);
+    let changing: BTreeSet<&PlanId> = courses
+        .values()
+        .flat_map(|course| &course.epochs)
+        .filter_map(|epoch| epoch.writer.as_ref())
+        .collect();
+    let mut before = BTreeMap::<PlanId, BTreeSet<PlanId>>::new();
+    let Some(keys) = keys() else { return Vec::new() };
+    for made in plans.iter().filter(|made| changing.contains(&made.saved.id)) {
+        let plan = &made.saved.id;
+        for (address, member) in made.saved.recorded_members() {
+            let Ok(key) = keys.instance(address) else { continue };
+            let Some(course) = courses.get(&key) else { continue };
+            let Some(epoch) = course.epoch_of(&member.version, made) else { continue };
+            let wrote = course.epochs.get(epoch).and_then(|epoch| epoch.writer.as_ref());
+            if let Some(writer) = wrote.filter(|writer| *writer != plan) {
+                before.entry(writer.clone()).or_default().insert(plan.clone());
+            }
+            let next = course.epochs.get(epoch + 1).and_then(|epoch| epoch.writer.as_ref());
+            if let Some(writer) = next.filter(|writer| *writer != plan) {
+                before.entry(plan.clone()).or_default().insert(writer.clone());
+            }
+        }
+    }
+    let number = |id: &PlanId| {
+        let made = plans.iter().find(|made| made.saved.id == *id);
+        made.map_or_else(|| "?".to_owned(), |made| made.number.to_string())
+    };
+    match cycle(&before) {
+        None => Vec::new(),
+        Some(cycle) => {
+            let cycle: Vec<String> = cycle.iter().map(number).collect();
+            vec![format!(
+                "Serializable: each of these plans rests on what came before the next one's change: {}",
+                cycle.join(", ")
+            )]
+        }
+    }
+}
+
+fn keys() -> Option<EstateKeys> {
+    EstateKeys::new("", &EstateName::new("e").ok()?).ok()
+}
+
+fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
+    let inner = scene.scheduler.lock();
+    let mut courses = BTreeMap::<Key, Course>::new();
+    let mut last = BTreeMap::<Key, InstanceBody>::new();
+    for (place, written) in inner.world.storage.history.iter().enumerate() {
+        if !written.key.as_str().contains("/r/i/") {
+            continue;
+        }
+        let course = courses.entry(written.key.clone()).or_insert_with(Course::begun);
+        let Some(body) = &written.body else {
+            let epoch = course.epochs.len() - 1;
+            course.absent.push((place, epoch));
+            last.remove(&written.key);
+            continue;
+        };
+        let Ok(body) = decode::<InstanceBody>(&written.key, body) else { continue };
+        let before = last.insert(written.key.clone(), body.clone());
+        let revision = before.as_ref().map_or("", |before| &before.revision);
+        if revision != body.revision {
+            // A call that was in flight is what changed it, whoever found that out; and a move that was half done, whoever
+            // has finished it.
+            let claim = before.as_ref().and_then(|before| {
+                let claim = before.claim.as_ref()?;
+                let in_flight =
+                    matches!(claim.state, ClaimState::Applying | ClaimState::Unfinished);
+                (in_flight || before.written_by == body.written_by).then_some(claim)
+            });
+            let writer = claim
+                .map(|claim| claim.transaction.clone())
+                .or_else(|| body.written_by.transaction.clone());
+            course.epochs.push(Epoch { writer });
+        }
+        let epoch = course.epochs.len() - 1;
+        course.by_version.insert(written.version.as_str().to_owned(), epoch);
+    }
+    courses
+}
+
+impl Course {
+    fn begun() -> Self {
+        let nothing = Epoch { writer: None };
+        Self { epochs: vec![nothing], by_version: BTreeMap::new(), absent: vec![(0, 0)] }
+    }
+
+    /// The epoch in which a plan has read the record.
+    fn epoch_of(&self, version: &Version, made: &MadePlan) -> Option<usize> {
+        match version.is_absent() {
+            true => {
+                let known = self.absent.iter().rev().find(|(place, _)| *place <= made.made_at);
+                known.map(|(_, epoch)| *epoch)
+            }
+            false => self.by_version.get(version.as_str()).copied(),
+        }
+    }
+}
+
+/// A way from something back to itself.
+fn cycle(before: &BTreeMap<PlanId, BTreeSet<PlanId>>) -> Option<Vec<PlanId>> {
+    fn search(
+        before: &BTreeMap<PlanId, BTreeSet<PlanId>>,
+        path: &mut Vec<PlanId>,
+        over: &mut BTreeSet<PlanId>,
+        at: &PlanId,
+    ) -> bool {
+        if over.contains(at) {
+            return false;
+        }
+        if let Some(begun) = path.iter().position(|other| other == at) {
+            path.drain(..begun);
+            return true;
+        }
+        path.push(at.clone());
+        for next in before.get(at).into_iter().flatten() {
+            if search(before, path, over, next) {
+                return true;
+            }
+        }
+        path.pop();
+        over.insert(at.clone());
+        false
+    }
+    let mut over = BTreeSet::new();
+    before.keys().find_map(|start| {
+        let mut path = Vec::new();
+        search(before, &mut path, &mut over, start).then_some(path)
+    })
+}
