@@ -11,6 +11,9 @@ fn files_are_valid_or_refused_as_terraform_does() {
     let mut wrong = String::new();
     for line in text.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
+        if case["differs"].is_string() {
+            continue;
+        }
         let files = case["files"].as_object().unwrap();
         let files: Vec<(&str, &str)> =
             files.iter().map(|(name, text)| (&**name, text.as_str().unwrap())).collect();

@@ -7,7 +7,7 @@ use crate::source::Span;
 use values::Value;
 
 /// What all values that an evaluation makes on its way may take together, in bytes, roughly.
-const MOST: usize = 1 << 30;
+const MOST: usize = 512 << 20;
 /// The longest text that a template makes, in bytes: as long as functions make them.
 const LONGEST_TEXT: usize = 64 << 20;
 /// What an element of a collection takes, roughly.
