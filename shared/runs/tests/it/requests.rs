@@ -27,7 +27,7 @@ use runs::stores::{Places, StoreSurroundings, Stores};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use test_servers::{BucketServer, Received};
 
 /// More than one page of a list.
