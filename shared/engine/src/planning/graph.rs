@@ -7,14 +7,14 @@ use crate::plan::PlanMode;
 use crate::state::State;
 use crate::vertex::{ConfigurationEdges, Vertex, direct_resources};
 use language::diagnostics::Diagnostic;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode};
 
 /// What follows from the shape of the graph.
 pub(crate) struct PlanGraph {
     /// Recorded instances by resource.
-    pub(crate) recorded: HashMap<ConfigResource, Vec<ResourceInstance>>,
+    pub(crate) recorded: BTreeMap<ConfigResource, Vec<ResourceInstance>>,
     /// What each resource refers to, not through other resources.
     pub(crate) dependencies: HashMap<ConfigResource, Arc<[ConfigResource]>>,
     /// Resources whose replacement is created first: because they say so, or something that depends
@@ -34,7 +34,7 @@ pub(crate) fn build(
 ) -> (PlanGraph, Graph<Vertex>) {
     let configuration = &*context.configuration;
     let mut graph = Graph::new();
-    let mut recorded = HashMap::<ConfigResource, Vec<ResourceInstance>>::new();
+    let mut recorded = BTreeMap::<ConfigResource, Vec<ResourceInstance>>::new();
     for address in previous.instances.keys() {
         recorded.entry(address.config()).or_default().push(address.clone());
     }

@@ -219,8 +219,10 @@ impl Transaction {
         let plan = self.plan.clone();
         let change = |header: &mut EstateHeader| {
             if header.under_way.contains(&plan) {
-                header.serial += 1;
+                let before = header.under_way.len();
                 header.under_way.retain(|other| *other != plan && !finished.contains(other));
+                // For each that ends, whoever strikes it off.
+                header.serial += (before - header.under_way.len()) as u64;
             }
         };
         self.header = self.estate.change_header(Some(self.header.clone()), change).await?;

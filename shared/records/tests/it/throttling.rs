@@ -47,7 +47,7 @@ async fn a_read_of_everything_is_complete_although_every_third_answer_asks_for_p
         let answered = Arc::clone(&answered);
         move |request| {
             let number = answered.fetch_add(usize::from(request.is_read()), Ordering::SeqCst);
-            (request.is_read() && number % 3 == 0).then(Answer::slow_down)
+            (request.is_read() && number.is_multiple_of(3)).then(Answer::slow_down)
         }
     });
     let read = store.get_all("r/").await.unwrap();

