@@ -16,7 +16,6 @@ use engine::estate::Estate;
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
-use engine::saved_plan::LockedProvider;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};
@@ -261,10 +260,6 @@ impl Session {
             );
         };
         let environment = self.engine(providers, vec![self.reporter.hook()], parallelism);
-        let locked = locks.0.iter().map(|(address, lock)| {
-            let hashes = lock.hashes.iter().map(ToString::to_string).collect();
-            (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
-        });
         let terms = self.project()?.project.terms();
         Ok(Workplace {
             estate,
@@ -272,7 +267,7 @@ impl Session {
             environment,
             stop: self.stop.clone(),
             terms,
-            locked: locked.collect(),
+            locked: runs::locked_providers(&locks),
         })
     }
 

@@ -54,6 +54,19 @@ pub enum RejectCode {
     InDoubt,
 }
 
+impl RejectCode {
+    /// As programs and payloads spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RejectCode::Stale => "stale",
+            RejectCode::Drifted => "drifted",
+            RejectCode::Unauthentic => "unauthentic",
+            RejectCode::Busy => "busy",
+            RejectCode::InDoubt => "in_doubt",
+        }
+    }
+}
+
 /// The verdict of one stage on one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {

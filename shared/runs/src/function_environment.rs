@@ -10,17 +10,15 @@ use crate::kms_key::KmsKey;
 use crate::plan_key::PlanKey;
 use crate::project::{self, EstateTable, Project, ProjectError, StoreTable};
 use crate::provider_mirror::{self, MirrorError, PackageFolder};
-use crate::remote_state::StateFiles;
+use crate::remote_state::{KnownEstates, StateFiles};
 use crate::run_state::RunStates;
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
-use crate::workplace::Workplace;
+use crate::workplace::{Workplace, locked_providers};
 use engine::clock::Clock;
 use engine::estate::{Estate, EstateError};
 use engine::hooks::Hook;
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::saved_plan::LockedProvider;
-use engine::transaction::Terms;
 use engine::{Environment, Stop};
 use language::files::{Disk, FileSystem};
 use providers::builtin::BuiltinProvider;
@@ -38,6 +36,8 @@ use std::sync::Arc;
 const PARALLELISM: usize = 10;
 /// How many bundles stay unpacked.
 const BUNDLES: usize = 4;
+/// Where a directory keeps records by default. A bundle has none.
+const STORE: &str = ".plumb";
 /// The one workspace there is.
 const WORKSPACE: &str = "default";
 
@@ -127,8 +127,12 @@ pub enum FunctionEnvironmentError {
 /// A bundle on disk, with the estate in it that a run is about.
 #[derive(Clone, Debug)]
 pub struct OpenBundle {
+    /// The repository's top.
+    pub root: PathBuf,
     /// The root module's folder.
     pub directory: PathBuf,
+    /// All estates that its `plumb.toml` names, whose outputs this one may read.
+    pub estates: BTreeMap<String, EstateTable>,
     /// What `plumb.toml` says of the estate.
     pub settings: EstateTable,
     /// What is locked.
@@ -251,7 +255,16 @@ impl FunctionEnvironment {
         let timeouts = PluginTimeouts::default();
         let host = PluginHost::new(self.watchdog.clone(), self.inherited.clone(), timeouts);
         let files = bundle.files();
-        let remote = Arc::new(StateFiles::new(files.clone()));
+        let estates = KnownEstates {
+            working_directory: bundle.directory.clone(),
+            project: Project { estates: bundle.estates.clone(), ..project.clone() },
+            root: bundle.root.clone(),
+            store: STORE.into(),
+            surroundings: self.surroundings.clone(),
+            clock: self.clock.clone(),
+            random: self.random.clone(),
+        };
+        let remote = Arc::new(StateFiles::new(files.clone()).with_estates(estates));
         let builtin = Arc::new(BuiltinProvider::new(self.random.clone(), Some(remote)));
         let schemas = self.schemas.clone();
         let providers = InstalledProviders::new(packages, Arc::new(host), schemas, builtin);
@@ -259,10 +272,6 @@ impl FunctionEnvironment {
         let records = stores.records.clone();
         let opened = Estate::open(records, "", estate.clone(), clock.clone(), random.clone())
             .map_err(EstateError::from)?;
-        let locked = bundle.locks.0.iter().map(|(address, lock)| {
-            let hashes = lock.hashes.iter().map(ToString::to_string).collect();
-            (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
-        });
         Ok(Workplace {
             estate: opened.with_artifacts(stores.artifacts.clone()),
             contract: stores.contract.clone(),
@@ -278,8 +287,8 @@ impl FunctionEnvironment {
                 workspace: WORKSPACE.into(),
             },
             stop: Stop::new(),
-            terms: Terms { plan_expiry: project.plans.expiry.0, ..Terms::default() },
-            locked: locked.collect(),
+            terms: project.terms(),
+            locked: locked_providers(&bundle.locks),
         })
     }
 }
@@ -297,5 +306,5 @@ fn find_estate(root: PathBuf, estate: &EstateName) -> Result<OpenBundle, Functio
         // Whether one is needed, the configuration says.
         Err(_) => Locks::default(),
     };
-    Ok(OpenBundle { directory, settings, locks })
+    Ok(OpenBundle { root, directory, estates: project.estates, settings, locks })
 }

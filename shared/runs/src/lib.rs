@@ -52,4 +52,4 @@ pub mod webhook;
 mod workplace;
 
 pub use error::RunError;
-pub use workplace::Workplace;
+pub use workplace::{Workplace, locked_providers};

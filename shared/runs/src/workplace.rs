@@ -3,6 +3,7 @@ use engine::estate::Estate;
 use engine::saved_plan::LockedProvider;
 use engine::transaction::Terms;
 use engine::{Context, Environment, Stop};
+use providers::install::Locks;
 use std::collections::BTreeMap;
 use values::address::ProviderAddress;
 
@@ -21,6 +22,15 @@ pub struct Workplace {
     pub terms: Terms,
     /// What the lock file selects.
     pub locked: BTreeMap<ProviderAddress, LockedProvider>,
+}
+
+/// What a lock file selects, as plans name it.
+pub fn locked_providers(locks: &Locks) -> BTreeMap<ProviderAddress, LockedProvider> {
+    let locked = locks.0.iter().map(|(address, lock)| {
+        let hashes = lock.hashes.iter().map(ToString::to_string).collect();
+        (address.clone(), LockedProvider { version: lock.version.to_string(), hashes })
+    });
+    locked.collect()
 }
 
 impl Workplace {

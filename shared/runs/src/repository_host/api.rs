@@ -6,11 +6,24 @@ use crate::secrets::Secret;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// Bytes of an answer that is no archive.
 const ANSWER: u64 = 8 << 20;
+
+/// Comments of one page, which is the most that hosts give.
+const PAGE: usize = 100;
+/// Pages that are looked through for a comment of ours.
+const PAGES: usize = 20;
+
+#[derive(Deserialize)]
+struct Comment {
+    id: u64,
+    #[serde(default)]
+    body: Option<String>,
+}
 
 /// A host's API, with what authorises us.
 pub(super) struct Api {
@@ -89,6 +102,25 @@ impl Api {
         };
         let may_pass = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
         Err(self.failed(format!("refuses {method} {path} with {status}{why}"), may_pass))
+    }
+
+    /// The number of the comment that begins with a marker, of those that are listed at a path; the newest pages are not looked
+    /// at where there are very many.
+    pub(super) async fn comment(&self, path: &str, marker: &str) -> Result<Option<u64>, HostError> {
+        for page in 1..=PAGES {
+            let path = format!("{path}?per_page={PAGE}&page={page}");
+            let found: Vec<Comment> = self.get(&path).await?;
+            let ours = found.iter().find(|comment| {
+                comment.body.as_deref().is_some_and(|body| body.starts_with(marker))
+            });
+            if let Some(ours) = ours {
+                return Ok(Some(ours.id));
+            }
+            if found.len() < PAGE {
+                break;
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn failed(&self, problem: String, may_pass: bool) -> HostError {

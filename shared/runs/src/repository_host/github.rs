@@ -10,27 +10,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::Method;
 use http::header::AUTHORIZATION;
-use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
-
-/// Comments of one page, which is the most that GitHub gives.
-const PAGE: usize = 100;
-/// Pages that are looked through for a comment of ours.
-const PAGES: usize = 20;
 
 /// A repository at GitHub.
 pub struct GitHub {
     api: Api,
     /// `/repos/OWNER/NAME`
     repository: String,
-}
-
-#[derive(Deserialize)]
-struct Comment {
-    id: u64,
-    #[serde(default)]
-    body: Option<String>,
 }
 
 impl GitHub {
@@ -95,20 +82,12 @@ impl RepositoryHost for GitHub {
     ) -> Result<(), HostError> {
         let comments = format!("{}/issues/{pull_request}/comments", self.repository);
         let body = json!({"body": text});
-        for page in 1..=PAGES {
-            let path = format!("{comments}?per_page={PAGE}&page={page}");
-            let found: Vec<Comment> = self.api.get(&path).await?;
-            let ours = found.iter().find(|comment| {
-                comment.body.as_deref().is_some_and(|body| body.starts_with(marker))
-            });
-            if let Some(ours) = ours {
-                let path = format!("{}/issues/comments/{}", self.repository, ours.id);
-                return self.api.write(Method::PATCH, &path, &body).await;
+        match self.api.comment(&comments, marker).await? {
+            Some(ours) => {
+                let path = format!("{}/issues/comments/{ours}", self.repository);
+                self.api.write(Method::PATCH, &path, &body).await
             }
-            if found.len() < PAGE {
-                break;
-            }
+            None => self.api.write(Method::POST, &comments, &body).await,
         }
-        self.api.write(Method::POST, &comments, &body).await
     }
 }

@@ -9,27 +9,14 @@ use crate::secrets::Secret;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderName, Method};
-use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
-
-/// Notes of one page, which is the most that GitLab gives.
-const PAGE: usize = 100;
-/// Pages that are looked through for a note of ours.
-const PAGES: usize = 20;
 
 /// A project at GitLab.
 pub struct GitLab {
     api: Api,
     /// `/projects/PATH`
     project: String,
-}
-
-#[derive(Deserialize)]
-struct Note {
-    id: u64,
-    #[serde(default)]
-    body: String,
 }
 
 impl GitLab {
@@ -89,17 +76,12 @@ impl RepositoryHost for GitLab {
     ) -> Result<(), HostError> {
         let notes = format!("{}/merge_requests/{pull_request}/notes", self.project);
         let body = json!({"body": text});
-        for page in 1..=PAGES {
-            let path = format!("{notes}?per_page={PAGE}&page={page}");
-            let found: Vec<Note> = self.api.get(&path).await?;
-            if let Some(ours) = found.iter().find(|note| note.body.starts_with(marker)) {
-                let path = format!("{notes}/{}", ours.id);
-                return self.api.write(Method::PUT, &path, &body).await;
+        match self.api.comment(&notes, marker).await? {
+            Some(ours) => {
+                let path = format!("{notes}/{ours}");
+                self.api.write(Method::PUT, &path, &body).await
             }
-            if found.len() < PAGE {
-                break;
-            }
+            None => self.api.write(Method::POST, &notes, &body).await,
         }
-        self.api.write(Method::POST, &notes, &body).await
     }
 }

@@ -1,6 +1,5 @@
 //! Applying: an approved plan in, changes out; what one invocation does not finish another goes on with.
 
-use super::error::code_of;
 use super::tell::Told;
 use super::variables;
 use super::{Step, StepError, instant, retry_at, step};
@@ -82,7 +81,7 @@ async fn conclude(mut step: Step<'_>, outcome: &ApplyOutcome) -> Result<Answer, 
         if !rejected {
             return step.failed("apply", told.into_text()).await;
         }
-        let code = code_of(view.code().unwrap_or(RejectCode::Stale));
+        let code = view.code().unwrap_or(RejectCode::Stale).as_str().to_owned();
         step.note(told.into_text(), |state| state.code = Some(code.clone())).await?;
         return Ok(Answer::Rejected { run: step.run, code });
     };

@@ -113,7 +113,7 @@ impl StepError {
             StepError::State(RunStateError::Ended { .. }) => "ended",
             StepError::State(_) => "run_state",
             StepError::Run(error) => match (&**error, error.code()) {
-                (_, Some(code)) => return code_of(code),
+                (_, Some(code)) => return code.as_str().to_owned(),
                 (RunError::ExistingState(_), None) => "existing_state",
                 (RunError::Contract(_), None) => "contract",
                 (RunError::Signing(_), None) => "signing",
@@ -130,19 +130,6 @@ impl StepError {
         };
         code.to_owned()
     }
-}
-
-/// A rejection as answers name it.
-pub(super) fn code_of(code: engine::verdict::RejectCode) -> String {
-    use engine::verdict::RejectCode;
-    match code {
-        RejectCode::Stale => "stale",
-        RejectCode::Drifted => "drifted",
-        RejectCode::Unauthentic => "unauthentic",
-        RejectCode::Busy => "busy",
-        RejectCode::InDoubt => "in_doubt",
-    }
-    .to_owned()
 }
 
 fn of_estate(error: &EstateError) -> bool {

@@ -2,7 +2,7 @@
 
 use super::tell::Told;
 use super::{Step, StepError, step};
-use crate::artifact::{self, digest};
+use crate::artifact;
 use crate::bundle::{ArchiveLayout, Bounds, BundleFiles};
 use crate::function_environment::{FunctionEnvironment, OpenBundle};
 use crate::run_reference::{Answer, Invocation};
@@ -64,8 +64,7 @@ async fn work(mut step: Step<'_>, archives: &dyn SourceArchives) -> Result<Answe
     let files = BundleFiles::from_archive(&*archive, layout, Bounds::default())?;
     let stored = files.to_archive()?;
     let artifacts = &*step.stores.artifacts;
-    let reference = artifact::put_by_digest(artifacts, "bundles", stored.clone()).await?;
-    debug_assert_eq!(reference.digest, digest(&stored));
+    let reference = artifact::put_by_digest(artifacts, "bundles", stored).await?;
     step.run.bundle = Some(reference.clone());
     let bundle = step.bundle().await?;
     let (source, mut diagnostics) = source::from_directory(&*bundle.files(), Modules::All);

@@ -1,6 +1,5 @@
 //! Validating: a saved plan in, verdicts out.
 
-use super::error::code_of;
 use super::tell::Told;
 use super::{Step, StepError, retry_at, step};
 use crate::artifact;
@@ -45,7 +44,7 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
         return Ok(Answer::Busy { run: step.run, until });
     }
     let view = PlanVerdicts { plan: plan.id.as_str(), verdicts: &outcome.verdicts };
-    let code = code_of(view.code().unwrap_or(RejectCode::Stale));
+    let code = view.code().unwrap_or(RejectCode::Stale).as_str().to_owned();
     step.note(told, |state| state.code = Some(code.clone())).await?;
     Ok(Answer::Rejected { run: step.run, code })
 }

@@ -1,6 +1,9 @@
 //! GitHub's webhooks.
 
-use super::{Asked, Delivery, Trigger, WebhookError, branch, is_nothing};
+use super::{
+    Asked, Delivery, PushedCommit, Trigger, WebhookError, branch, files, is_nothing,
+    repository_name,
+};
 use crate::run_reference::Mode;
 use crate::run_state::Commit;
 use crate::secrets::Secret;
@@ -44,16 +47,6 @@ struct Push {
 }
 
 #[derive(Deserialize)]
-struct PushedCommit {
-    #[serde(default)]
-    added: Vec<String>,
-    #[serde(default)]
-    modified: Vec<String>,
-    #[serde(default)]
-    removed: Vec<String>,
-}
-
-#[derive(Deserialize)]
 struct User {
     login: String,
 }
@@ -92,9 +85,7 @@ impl<'a> GitHubWebhook<'a> {
         let about: About =
             serde_json::from_slice(delivery.body).map_err(|e| WebhookError::malformed(&e))?;
         let repository = about.repository.ok_or(WebhookError::Unknown)?;
-        let address = repository.html_url.split_once("://").map(|(_, rest)| rest);
-        let host = address.and_then(|rest| rest.split('/').next()).unwrap_or("github.com");
-        let repository = format!("{host}/{}", repository.full_name);
+        let repository = repository_name(&repository.html_url, "github.com", &repository.full_name);
         Ok(GitHubWebhook { delivery, event: event.clone(), repository })
     }
 
@@ -140,12 +131,7 @@ impl<'a> GitHubWebhook<'a> {
         }
         // A forced push takes commits away, of which it does not tell.
         let whole = !push.forced && !push.commits.is_empty() && push.commits.len() < COMMITS;
-        let files = whole.then(|| {
-            let files = push.commits.into_iter();
-            files
-                .flat_map(|commit| [commit.added, commit.modified, commit.removed].concat())
-                .collect()
-        });
+        let files = whole.then(|| files(push.commits));
         Ok(Asked::Runs(Trigger {
             commit: self.commit(push.after, branch, None),
             files,

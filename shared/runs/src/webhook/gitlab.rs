@@ -1,6 +1,9 @@
 //! GitLab's webhooks.
 
-use super::{Asked, Delivery, Trigger, WebhookError, branch, is_nothing};
+use super::{
+    Asked, Delivery, PushedCommit, Trigger, WebhookError, branch, files, is_nothing,
+    repository_name,
+};
 use crate::run_reference::Mode;
 use crate::run_state::Commit;
 use crate::secrets::Secret;
@@ -37,16 +40,6 @@ struct Push {
     total_commits_count: usize,
     #[serde(default)]
     commits: Vec<PushedCommit>,
-}
-
-#[derive(Deserialize)]
-struct PushedCommit {
-    #[serde(default)]
-    added: Vec<String>,
-    #[serde(default)]
-    modified: Vec<String>,
-    #[serde(default)]
-    removed: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -89,9 +82,8 @@ impl<'a> GitLabWebhook<'a> {
         let about: About =
             serde_json::from_slice(delivery.body).map_err(|e| WebhookError::malformed(&e))?;
         let project = about.project.ok_or(WebhookError::Unknown)?;
-        let address = project.web_url.split_once("://").map(|(_, rest)| rest);
-        let host = address.and_then(|rest| rest.split('/').next()).unwrap_or("gitlab.com");
-        let repository = format!("{host}/{}", project.path_with_namespace);
+        let repository =
+            repository_name(&project.web_url, "gitlab.com", &project.path_with_namespace);
         Ok(GitLabWebhook { delivery, event: event.clone(), repository })
     }
 
@@ -131,12 +123,7 @@ impl<'a> GitLabWebhook<'a> {
         }
         // Of many commits GitLab tells the newest alone.
         let whole = !push.commits.is_empty() && push.commits.len() >= push.total_commits_count;
-        let files = whole.then(|| {
-            let files = push.commits.into_iter();
-            files
-                .flat_map(|commit| [commit.added, commit.modified, commit.removed].concat())
-                .collect()
-        });
+        let files = whole.then(|| files(push.commits));
         Ok(Asked::Runs(Trigger {
             commit: self.commit(push.after, branch, None),
             files,

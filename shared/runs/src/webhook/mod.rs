@@ -9,6 +9,7 @@ pub use gitlab::GitLabWebhook;
 use crate::run_reference::Mode;
 use crate::run_state::Commit;
 use bytes::Bytes;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// A request as it came. Names of headers are in lower case.
@@ -64,6 +65,30 @@ impl WebhookError {
         // Line and column; the text of a body that nobody vouches for is repeated nowhere.
         WebhookError::Malformed(format!("line {}, column {}", error.line(), error.column()))
     }
+}
+
+/// A commit of a push, as both hosts tell of it.
+#[derive(Deserialize)]
+struct PushedCommit {
+    #[serde(default)]
+    added: Vec<String>,
+    #[serde(default)]
+    modified: Vec<String>,
+    #[serde(default)]
+    removed: Vec<String>,
+}
+
+/// The files that commits touch.
+fn files(commits: Vec<PushedCommit>) -> Vec<String> {
+    let commits = commits.into_iter();
+    commits.flat_map(|commit| [commit.added, commit.modified, commit.removed].concat()).collect()
+}
+
+/// The host and the path of a repository whose page is at `page`.
+fn repository_name(page: &str, usual_host: &str, path: &str) -> String {
+    let address = page.split_once("://").map(|(_, rest)| rest);
+    let host = address.and_then(|rest| rest.split('/').next()).unwrap_or(usual_host);
+    format!("{host}/{path}")
 }
 
 /// The branch of a reference; `None` for tags and the like.
