@@ -2,11 +2,12 @@
 
 use crate::contract;
 use crate::error::RunError;
-use crate::source;
+use crate::source::{self, Source};
 use crate::validate::read_world;
 use crate::workplace::Workplace;
 use engine::estate::{EstateHeader, EstateReading, Spill};
 use engine::identifiers::{Principal, RunId};
+use engine::plan::Plan;
 use engine::saved_plan::{ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan};
 use engine::stages::{
     AuthenticityFacts, Waiver, World, authenticate, check_lineage, check_resources, check_serial,
@@ -133,8 +134,7 @@ pub async fn apply(
         }
         Begun::Undecided(mut transaction) => {
             transaction.waive(waivers.iter().map(ToString::to_string));
-            let configuration = source.configuration.clone();
-            let settler = ProviderSettler::new(workplace.unobserved(), configuration, plan.clone());
+            let settler = settler(workplace, &source, &plan);
             let check = Check { workplace, saved: &saved, reread, waivers, settler };
             let checked = match check.run(&mut transaction).await {
                 Ok(checked) => checked,
@@ -169,10 +169,18 @@ pub async fn apply(
             None
         }
         // Whatever failed, the transaction ends: what was done is recorded, and the rest never began.
-        Ending::Done | Ending::Interrupted => Some(executing.commit().await?),
+        Ending::Done | Ending::Interrupted => {
+            executing.settle_others(&settler(workplace, &source, &plan)).await;
+            Some(executing.commit().await?)
+        }
     };
     saved.plan = Arc::unwrap_or_clone(plan);
     Ok(ApplyOutcome { plan: saved, applied: Some(applied), diagnostics, verdicts, header })
+}
+
+/// Who finds out what became of the calls of the dead.
+fn settler(workplace: &Workplace, source: &Source, plan: &Arc<Plan>) -> ProviderSettler {
+    ProviderSettler::new(workplace.unobserved(), source.configuration.clone(), plan.clone())
 }
 
 /// A plan that may be applied, as far as it says itself.

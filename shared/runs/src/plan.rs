@@ -9,8 +9,10 @@ use engine::estate::EstateReading;
 use engine::existing_state::{NewEstate, check_existing_state};
 use engine::identifiers::PlanId;
 use engine::plan::Plan;
+use engine::record::body::{Claim, ClaimState, Phase};
 use engine::saved_plan::{self, ENGINE_VERSION, SavedPlan};
 use engine::stages::check_snapshot;
+use engine::transaction::{Fate, Others};
 use engine::verdict::Verdict;
 use engine::{PlanOptions, Variables, ignored_paths};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -90,6 +92,7 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
             ),
         )
     }));
+    diagnostics.extend(cut_off(workplace, &reading).await?);
     let write_set = saved_plan::write_set(&plan, &reading);
     let read_set = saved_plan::read_set(&plan, &reading, &write_set);
     let key_sets = std::mem::take(&mut plan.reads.key_sets);
@@ -114,6 +117,39 @@ pub async fn plan(workplace: &Workplace, request: PlanRequest) -> Result<PlanOut
         plan,
     };
     Ok(PlanOutcome { saved, diagnostics, verdicts })
+}
+
+/// Warns of calls that a dead transaction had in flight: this plan may not show what they came to.
+async fn cut_off(
+    workplace: &Workplace,
+    reading: &EstateReading,
+) -> Result<Vec<Diagnostic>, RunError> {
+    let in_flight =
+        |claim: &Claim| matches!(claim.state, ClaimState::Applying | ClaimState::Unfinished);
+    let claims = reading.records.iter().filter_map(|(address, facts)| {
+        let claim = facts.claim.as_ref().filter(|claim| in_flight(claim))?;
+        Some((address, claim))
+    });
+    let claims: Vec<_> = claims.collect();
+    if claims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let others = Others::of(&workplace.estate, reading, &workplace.terms).await?;
+    let dead = claims.into_iter().filter_map(|(address, claim)| {
+        let Fate::Dead(body) = others.fate_of(claim) else { return None };
+        let remedy = match body.phase == Phase::Fenced || body.expires < workplace.now() {
+            true => "The next apply of this estate finds out, also one without changes.".to_owned(),
+            false => format!("Apply its plan {} again, which goes on with it.", body.plan),
+        };
+        Some(Diagnostic::warning(
+            "A change was cut off",
+            format!(
+                "The run {} of {} died while it changed {address}, and what came of that is not known yet: an object may exist that this plan does not show. {remedy}",
+                body.run, body.principal
+            ),
+        ))
+    });
+    Ok(dead.collect())
 }
 
 /// What the configuration wants ignored of the instances that change.

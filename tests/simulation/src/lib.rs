@@ -15,6 +15,7 @@ mod idle;
 mod invariants;
 pub mod process;
 pub mod provider;
+mod recovery;
 mod scenario;
 pub mod scheduler;
 mod simulation;

@@ -53,13 +53,13 @@ fn key() -> HmacKey {
     HmacKey::new([7; 32])
 }
 
-fn seconds(seconds: u64) -> Duration {
+pub(crate) fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
 /// How an invocation of an apply ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Invoked {
+pub(crate) enum Invoked {
     /// The plan is used up.
     Over,
     /// The same plan may be applied again.
@@ -101,7 +101,11 @@ impl Scene {
     }
 
     /// Makes a plan; `None` where that failed or its process was killed.
-    async fn plan(&self, configuration: &Configuration, may_fail: bool) -> Option<MadePlan> {
+    pub(crate) async fn plan(
+        &self,
+        configuration: &Configuration,
+        may_fail: bool,
+    ) -> Option<MadePlan> {
         let number = self.next_number();
         let scene = self.clone();
         let files: Memory = [("main.tf", configuration.text())].into_iter().collect();
@@ -174,7 +178,13 @@ impl Scene {
     }
 
     /// Applies a plan in one invocation.
-    async fn apply(&self, made: &MadePlan, name: &str, may_fail: bool, dice: &mut Dice) -> Invoked {
+    pub(crate) async fn apply(
+        &self,
+        made: &MadePlan,
+        name: &str,
+        may_fail: bool,
+        dice: &mut Dice,
+    ) -> Invoked {
         let slice = dice.happens(400).then(|| seconds(8) + dice.time(seconds(40)));
         let interrupted = (may_fail && dice.happens(60))
             .then(|| (dice.time(seconds(20)), dice.happens(300), dice.time(seconds(10))));
@@ -324,7 +334,12 @@ impl Scene {
     }
 
     /// Somebody who decides what the records leave open, and knows the world.
-    async fn decide(&self, configuration: &Configuration, name: &str, may_fail: bool) -> bool {
+    pub(crate) async fn decide(
+        &self,
+        configuration: &Configuration,
+        name: &str,
+        may_fail: bool,
+    ) -> bool {
         let scene = self.clone();
         let text = configuration.text();
         let work = move |process| async move { scene.decide_in(process, text).await };
@@ -504,63 +519,6 @@ impl Scene {
         self.scheduler.heal();
         self.recover(&last, &mut dice).await;
     }
-
-    /// A process without trouble brings everything in order.
-    async fn recover(&self, configuration: &Configuration, dice: &mut Dice) {
-        let terms = &self.habits.terms;
-        let all = terms.lease + terms.margin + 4 * terms.skew + 60;
-        self.scheduler.sleep(OUTSIDE, seconds(all.unsigned_abs())).await;
-        let mut told = String::new();
-        for round in 1..=12 {
-            self.decide(configuration, &format!("recovery {round} decides"), false).await;
-            let Some(made) = self.plan(configuration, false).await else { continue };
-            let clean = made.saved.plan.changes.is_empty();
-            told = summary(&made.saved);
-            let name = format!("recovery {round} applies");
-            self.apply(&made, &name, false, dice).await;
-            if clean && !self.anything_open().await && !self.go_on(round, dice).await {
-                return;
-            }
-            self.scheduler.sleep(OUTSIDE, seconds(30)).await;
-        }
-        self.violated(format!("ClaimedForever: the estate does not come in order: {told}"));
-    }
-
-    /// Applies again what was left half way and nobody else has come upon; whether there was anything.
-    async fn go_on(&self, round: usize, dice: &mut Dice) -> bool {
-        let Some(reading) = self.reading().await else { return true };
-        let under_way = reading.header.map(|header| header.under_way).unwrap_or_default();
-        let plans = self.plans();
-        for made in plans.iter().filter(|made| under_way.contains(&made.saved.id)) {
-            let name = format!("recovery {round} goes on with {}", made.number);
-            self.apply(made, &name, false, dice).await;
-        }
-        // What is put off is on the list until its plan has expired.
-        self.reading().await.is_none_or(|reading| {
-            reading.header.map(|header| header.under_way).unwrap_or_default() != under_way
-        })
-    }
-
-    async fn anything_open(&self) -> bool {
-        let reading = self.reading().await;
-        reading.is_none_or(|reading| {
-            !reading.strays.is_empty() || reading.records.values().any(|f| f.doubt.is_some())
-        })
-    }
-
-    /// What the records say in the end.
-    pub(crate) async fn reading(&self) -> Option<EstateReading> {
-        let scene = self.clone();
-        let work = move |process| async move {
-            let workplace =
-                workplace(&scene.scheduler, process, None, &scene.habits, Memory::default());
-            workplace.ok()?.estate.read().await.map_err(|e| e.to_string()).ok()
-        };
-        match self.scheduler.run("a look".to_owned(), false, work).await {
-            Ended::With(reading) => reading,
-            Ended::Killed | Ended::Panicked(_) => None,
-        }
-    }
 }
 
 fn read_source(workplace: &runs::Workplace) -> Result<Source, String> {
@@ -600,7 +558,7 @@ pub(crate) fn recorded(reading: &EstateReading) -> Vec<(String, ResourceInstance
         .collect()
 }
 
-fn summary(saved: &SavedPlan) -> String {
+pub(crate) fn summary(saved: &SavedPlan) -> String {
     let changes = saved.plan.changes.resources.iter();
     let changes = changes.filter(|change| change.action != engine::changes::Action::NoOp);
     let mut words: Vec<String> = changes

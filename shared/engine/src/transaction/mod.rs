@@ -302,6 +302,12 @@ impl Executing {
         self.transaction.lease.body().await.progressless_attempts
     }
 
+    /// Settles what dead transactions left on records that no plan touches any more: requests only where one is on the
+    /// estate's list.
+    pub async fn settle_others(&self, settler: &dyn Settler) {
+        self.transaction.settle_others(settler).await;
+    }
+
     /// Ends: three writes, one for each move that an earlier transaction left half done and for each call that was
     /// begun and never answered, and the sweep of what no living plan can know.
     ///

@@ -94,6 +94,25 @@ impl Transaction {
         Ok(())
     }
 
+    /// Settles what transactions had in flight that nobody can go on with, since they were fenced or their plan has
+    /// expired, and that nobody has met since: on records that no plan touches any more. What cannot be settled now is left for the
+    /// next one.
+    pub(super) async fn settle_others(&self, settler: &dyn Settler) {
+        let estate = &self.estate;
+        for plan in self.header.under_way.iter().filter(|plan| **plan != self.plan) {
+            let Ok(Some(body)) = estate.transaction(plan).await else { continue };
+            let expired = body.expires < estate.clock.seconds();
+            let is_given_up = match body.phase {
+                Phase::Fenced => true,
+                Phase::Claiming | Phase::Executing => expired,
+                Phase::Done | Phase::Rejected | Phase::Waiting => false,
+            };
+            if is_given_up && let Err(error) = self.fence(plan, Some(settler)).await {
+                tracing::warn!("what the plan {plan} left is not settled: {error}");
+            }
+        }
+    }
+
     /// Transactions on the estate's list that have ended, or died without anything that is open. Those that may be
     /// tried again stay until their plan has expired. What cannot be found out now is left for the next one.
     pub(super) async fn finished_others(&self) -> Vec<PlanId> {

@@ -233,3 +233,14 @@ fn an_apply_that_cannot_start_its_providers_any_more_is_not_over() {
     let plan = estate.run_with(&["plan", "-detailed-exitcode"], &[TOKENS]);
     assert_eq!(plan.status.code(), Some(0), "{}", plan.said());
 }
+
+#[test]
+fn a_plan_tells_of_what_was_cut_off_although_it_does_not_touch_it() {
+    let estate = died_after_the_create(&[TOKENS]);
+    estate.configure("resource \"test_thing\" \"other\" {\n  name = \"other\"\n}\n");
+    let ran = estate.run_with(&["plan"], &[TOKENS]);
+    assert!(ran.status.success(), "{}", ran.said());
+    let said = ran.flat();
+    assert!(said.contains("A change was cut off"), "{said}");
+    assert!(said.contains("died while it changed test_thing.one"), "{said}");
+}
