@@ -108,10 +108,10 @@ pub(super) fn without_command() -> u8 {
 fn overview() -> String {
     let mut text = "Usage: plumb [global options] <command> [args]\n\nCommands:\n".to_owned();
     for (name, does) in COMMANDS {
-        text.push_str(&format!("  {name:<16}{does}\n"));
+        text.push_str(&format!("  {name:<20}{does}\n"));
     }
     text.push_str(
-        "\nGlobal options (before the command):\n  -chdir=DIR      Work in another directory\n  -estate=NAME    Work on this estate, where several share a directory\n  -help           Show this help, or that of a command\n  -version        Show the version\n",
+        "\nGlobal options (before the command):\n  -chdir=DIR          Work in another directory\n  -estate=NAME        Work on this estate, where several share a directory\n  -help               Show this help, or that of a command\n  -version            Show the version\n",
     );
     text
 }
