@@ -1,6 +1,7 @@
 //! The servers that were started for the tests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_s3::config::{Credentials, SharedCredentialsProvider};
@@ -41,6 +42,8 @@ impl Server {
         let mut settings = S3Settings::new(bucket);
         settings.endpoint = Some(self.endpoint());
         settings.path_style = true;
+        // What is tested is whether a server keeps its conditions, on a machine that may be busy, not how fast it is.
+        settings.timeouts.answer = Duration::from_secs(60);
         settings
     }
 }
