@@ -1,5 +1,6 @@
 //! `plumb`: plan, validate and apply in one process, with Terraform's command line.
 
+mod cli_config;
 mod commands;
 mod environment;
 mod failure;

@@ -19,7 +19,6 @@ pub(crate) struct WorkingDirectory {
     pub(crate) path: PathBuf,
     pub(crate) files: Arc<dyn FileSystem>,
     data: PathBuf,
-    cli_config: Option<PathBuf>,
     home: Option<PathBuf>,
     implied_mirrors: Vec<PathBuf>,
 }
@@ -51,10 +50,6 @@ impl WorkingDirectory {
             Failure::error("No working directory", format!("It cannot be found out: {error}."))
         })?;
         let home = environment.home();
-        let cli_config = match environment.get("TF_CLI_CONFIG_FILE") {
-            Some(path) => Some(PathBuf::from(path)),
-            None => home.as_ref().map(|home| home.join(".terraformrc")).filter(|p| p.exists()),
-        };
         let mut implied_mirrors = vec![path.join("terraform.d/plugins")];
         implied_mirrors.extend(home.as_ref().map(|home| home.join(".terraform.d/plugins")));
         let data_home = environment.get("XDG_DATA_HOME").map(PathBuf::from);
@@ -65,7 +60,6 @@ impl WorkingDirectory {
             files: Arc::new(Disk::new(path.clone())),
             data: path.join(environment.get("TF_DATA_DIR").unwrap_or(".terraform")),
             path,
-            cli_config,
             home,
             implied_mirrors,
         })
@@ -134,24 +128,6 @@ impl WorkingDirectory {
     /// Where it cannot be written.
     pub(crate) fn write_locks(&self, locks: &Locks) -> Result<(), Failure> {
         write(&self.path.join(Locks::FILE), locks.to_string().as_bytes())
-    }
-
-    /// What the CLI configuration says of providers.
-    ///
-    /// # Errors
-    /// Where it cannot be read or used.
-    pub(crate) fn cli_config(&self) -> Result<CliConfig, Failure> {
-        let Some(path) = &self.cli_config else { return Ok(CliConfig::default()) };
-        let text = match std::fs::read(path) {
-            Ok(text) => text,
-            // As Terraform has it: a name that leads nowhere is the same as none.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(CliConfig::default());
-            }
-            Err(error) => return Err(unreadable("CLI configuration", path, &error)),
-        };
-        CliConfig::parse(&path.to_string_lossy(), &text, &self.path)
-            .map_err(|error| Failure::error("Invalid CLI configuration", format!("{error}.")))
     }
 
     pub(crate) fn installer(&self, config: CliConfig) -> Installer {

@@ -7,6 +7,7 @@
 pub mod builtin;
 mod diagnostic;
 mod error;
+pub mod https;
 pub mod install;
 mod installed;
 pub mod plugin;
@@ -16,6 +17,7 @@ mod remote_state;
 mod requests;
 mod schema;
 mod schema_cache;
+pub mod services;
 mod source;
 
 pub use diagnostic::{ProviderDiagnostic, Response, Severity};

@@ -27,7 +27,6 @@ mod error;
 pub mod executions;
 pub mod function_environment;
 pub mod history;
-pub mod https;
 pub mod key_file;
 pub mod kms_key;
 pub mod migrate;
@@ -52,4 +51,5 @@ pub mod webhook;
 mod workplace;
 
 pub use error::RunError;
+pub use providers::https;
 pub use workplace::{Workplace, locked_providers};

@@ -214,7 +214,7 @@ fn install_providers(
         requirements.insert(provider, all);
     }
     let locks = session.directory.locks()?;
-    let installer = session.directory.installer(session.directory.cli_config()?);
+    let installer = session.directory.installer(session.cli_config()?);
     let request = InstallRequest {
         requirements: &requirements,
         locks: &locks,

@@ -1,6 +1,7 @@
 //! Finding, choosing, locking and verifying provider packages.
 
 mod cli_config;
+mod cli_config_json;
 mod hash;
 mod installer;
 mod lock;
@@ -9,7 +10,9 @@ mod package;
 mod settings;
 mod version;
 
-pub use cli_config::{CliConfig, InstallationKind, InstallationMethod, ProviderPattern};
+pub use cli_config::{
+    CliConfig, CliConfigSurroundings, InstallationKind, InstallationMethod, ProviderPattern, TwoInstallations,
+};
 pub use hash::{InvalidHash, PackageHash};
 pub use installer::{InstallError, InstallEvent, InstallObserver, InstallRequest, Installer};
 pub use lock::{Locks, ProviderLock};
