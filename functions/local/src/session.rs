@@ -235,6 +235,11 @@ impl Session {
         Ok(self.services.get_or_init(|| Arc::new(services)).clone())
     }
 
+    /// The way to credentials for AWS.
+    pub(crate) fn surroundings(&self) -> Arc<dyn StoreSurroundings> {
+        Arc::new(ProcessSurroundings(self.environment.clone()))
+    }
+
     /// The providers that are installed.
     ///
     /// # Errors

@@ -19,6 +19,8 @@ pub(crate) struct WorkingDirectory {
     pub(crate) path: PathBuf,
     pub(crate) files: Arc<dyn FileSystem>,
     data: PathBuf,
+    /// The same, as a person names it.
+    data_name: PathBuf,
     home: Option<PathBuf>,
     implied_mirrors: Vec<PathBuf>,
 }
@@ -59,6 +61,7 @@ impl WorkingDirectory {
         Ok(WorkingDirectory {
             files: Arc::new(Disk::new(path.clone())),
             data: path.join(environment.get("TF_DATA_DIR").unwrap_or(".terraform")),
+            data_name: environment.get("TF_DATA_DIR").unwrap_or(".terraform").into(),
             path,
             home,
             implied_mirrors,
@@ -85,6 +88,11 @@ impl WorkingDirectory {
 
     fn manifest_file(&self) -> PathBuf {
         self.data.join("modules/modules.json")
+    }
+
+    /// Where modules are installed, as manifests name it.
+    pub(crate) fn modules(&self) -> PathBuf {
+        self.data_name.join("modules")
     }
 
     /// # Errors

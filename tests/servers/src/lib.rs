@@ -8,8 +8,10 @@
 
 mod bucket;
 mod cluster;
+mod web;
 mod wire;
 
 pub use bucket::{BucketServer, Received};
 pub use cluster::{Asked, ClusterServer, Fault, Phase, World};
+pub use web::{WebRequest, WebServer};
 pub use wire::Answer;

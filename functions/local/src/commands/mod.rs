@@ -14,6 +14,7 @@ mod init;
 mod metadata;
 mod migrate;
 mod migrate_store;
+mod modules;
 mod operation;
 mod output;
 mod plan;
@@ -66,7 +67,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["console"] => console::run(invocation, environment).await,
             ["graph"] => graph::run(invocation, environment),
             ["metadata", "functions"] => metadata::functions(invocation, environment),
-            ["get"] => get::run(invocation, environment),
+            ["get"] => get::run(invocation, environment).await,
             ["validate"] => validate::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,
             ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,

@@ -8,6 +8,9 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackageError {
+    /// There are no clients of networks.
+    #[error("{0}")]
+    Clients(String),
     /// There is no such way.
     #[error("download not supported for scheme '{scheme}'")]
     UnknownScheme {

@@ -4,6 +4,7 @@ use super::error::PackageError;
 use crate::bundle::{Bounds, BundleError};
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Links that were left out, as paths inside the package.
@@ -80,18 +81,14 @@ pub(super) fn copy(from: &Path, to: &Path, bounds: Bounds) -> Result<LeftOut, Pa
         Ok(())
     })?;
     fs::create_dir_all(to).map_err(failed(to))?;
-    for (path, kind) in &noted {
-        let (source, target) = (from.join(path), to.join(path));
-        if kind.is_dir() {
-            fs::create_dir_all(&target).map_err(failed(&target))?;
-        }
+    for (path, _) in noted.iter().filter(|(_, kind)| kind.is_dir()) {
+        let target = to.join(path);
+        fs::create_dir_all(&target).map_err(failed(&target))?;
     }
     for (path, kind) in &noted {
         let (source, target) = (from.join(path), to.join(path));
         let copied = match kind {
-            kind if kind.is_symlink() => {
-                fs::read_link(&source).and_then(|link| std::os::unix::fs::symlink(link, &target))
-            }
+            kind if kind.is_symlink() => fs::read_link(&source).and_then(|to| symlink(to, &target)),
             kind if kind.is_file() => fs::copy(&source, &target).map(drop),
             // Sockets and devices are no configuration.
             _ => Ok(()),

@@ -11,6 +11,8 @@ use providers::SchemaCache;
 use providers::plugin::watchdog::WatchdogCommand;
 use runs::approval::{self, Decision};
 use runs::bundle::BundleFiles;
+use runs::https::HttpsClient;
+use runs::modules::Reach;
 use runs::function_environment::FunctionEnvironment;
 use runs::report::{Notifier, NotifyError, Report};
 use runs::run_reference::{
@@ -20,6 +22,7 @@ use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
 use runs::steps::{self, ArchiveError, SourceArchives};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 const PLUMB: &str = "[estates.network]\ndirectory = \"network\"\n";
 const CONFIGURATION: &str = r#"
@@ -125,7 +128,12 @@ impl Scene {
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         let archive = Archive(files.collect());
         let invocation = Invocation { run: run.clone() };
-        self.note(steps::fetch(&self.environment, &archive, invocation).await.unwrap())
+        let https = Arc::new(HttpsClient::new(Duration::from_secs(5)).unwrap());
+        let mut packages = self.environment.module_packages(https);
+        // The servers that tests fetch from are on this machine.
+        packages.reach = Reach::Everything;
+        let fetched = steps::fetch(&self.environment, &archive, &packages, invocation).await;
+        self.note(fetched.unwrap())
     }
 
     async fn plan(&self, run: &RunReference) -> Answer {
