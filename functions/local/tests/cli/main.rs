@@ -12,6 +12,7 @@ mod initialization;
 mod lifecycle;
 mod migrate;
 mod migrate_store;
+mod modules;
 mod outputs;
 mod project;
 mod questions;

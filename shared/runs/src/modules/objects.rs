@@ -62,9 +62,10 @@ impl ObjectLocation {
         let mut url = url.clone();
         let path = url.unescaped_path();
         let path = path.strip_prefix('/').unwrap_or(&path);
+        let host = url.host.clone();
         let aws = ["amazonaws.com", "amazonaws.com.cn"]
             .iter()
-            .find_map(|domain| url.host.strip_suffix(domain));
+            .find_map(|domain| host.strip_suffix(domain));
         let invalid = |what| PackageError::Objects(format!("URL is not a valid {what} URL"));
         let labels: Vec<&str> = aws.unwrap_or_default().split('.').collect();
         let without_service = |label: &str| {

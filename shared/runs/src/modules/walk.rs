@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
                 (directory, identity)
             }
             None => {
-                // What is no longer called stays noted, as Terraform has it; what is called anew begins anew.
+                // What is no longer called at all stays noted, as Terraform has it.
                 self.manifest.remove_with_descendants(&path);
                 let installed = match &source {
                     ModuleSource::Local(relative) => self.local(caller, call, relative),
@@ -342,8 +342,16 @@ impl<'a> Walk<'a> {
             self.diagnostics.push(Diagnostic::warning("Link left out", detail).at(call.span));
         }
         let inside = folder::subdirectory(&whole, &remote.subdirectory);
-        let inside = inside
-            .map_err(|problem| error("Failed to expand subdir globs", problem.to_string()))?;
+        let inside = inside.map_err(|problem| match (&version, &problem) {
+            (Some(_), PackageError::NoSubdirectory { path }) => error(
+                "Unreadable module subdirectory",
+                format!(
+                    "The directory {}/{path} does not exist. The target submodule {path} does not exist within the target module.",
+                    directory.display()
+                ),
+            ),
+            _ => error("Failed to expand subdir globs", problem.to_string()),
+        })?;
         let directory = match inside.as_os_str().is_empty() {
             true => directory,
             false => directory.join(inside),
