@@ -278,7 +278,12 @@ impl Installer {
             InstallMode::Locked | InstallMode::Upgrade => locked.clone(),
         };
         let place = cached.as_ref().unwrap_or(&placing);
-        let Placed { hash, signed, authentication } = place.place(&location, &allowed).await?;
+        let placed = place.place(&location, &allowed).await;
+        if let Err(InstallError::ChecksumMismatch { .. }) = placed {
+            // A package that is not the locked one must not be found in its place either.
+            placing.take_away()?;
+        }
+        let Placed { hash, signed, authentication } = placed?;
         if let Some(cached) = &cached {
             placing.link(&cached.target).await?;
         }
@@ -307,7 +312,7 @@ impl Installer {
     }
 }
 
-fn no_version(
+pub(super) fn no_version(
     provider: &ProviderAddress,
     constraints: &VersionConstraints,
     available: &Available,
@@ -326,7 +331,7 @@ fn no_version(
     }
 }
 
-pub(super) fn of_source(
+fn of_source(
     provider: &ProviderAddress,
     version: Option<&Version>,
     reason: SourceError,

@@ -86,7 +86,9 @@ impl Placing<'_> {
                 let staging = self.staging()?;
                 let archive = staging.path().join("archive.zip");
                 let fetched = fetch(self.network, url, &archive, self.limits).await;
-                fetched.map_err(|failure| self.not_fetched(&archive, failure))?;
+                fetched.map_err(|failure| {
+                    not_fetched(self.provider, self.version, &archive, failure)
+                })?;
                 self.unpacked(&staging, &archive, expected, allowed).await
             }
         }
@@ -147,21 +149,25 @@ impl Placing<'_> {
     /// Renames a whole package into its place.
     fn replace(&self, package: &Path, hash: &PackageHash) -> Result<(), InstallError> {
         let failed = |error| self.files(&self.target, error);
+        let is_there =
+            || PackageHash::of_directory(&self.target).is_ok_and(|there| there == *hash);
+        // In a cache, others may be running it.
+        if self.target.is_dir() && is_there() {
+            return Ok(());
+        }
         // So that it can be replaced and removed like any other directory.
         std::fs::set_permissions(package, Permissions::from_mode(0o755)).map_err(failed)?;
         self.take_away()?;
         match std::fs::rename(package, &self.target) {
             Ok(()) => Ok(()),
             // Another process was faster, with the same package.
-            Err(_) if PackageHash::of_directory(&self.target).is_ok_and(|there| there == *hash) => {
-                Ok(())
-            }
+            Err(_) if is_there() => Ok(()),
             Err(error) => Err(failed(error)),
         }
     }
 
     /// Removes what is in place, or the link to it.
-    fn take_away(&self) -> Result<(), InstallError> {
+    pub(super) fn take_away(&self) -> Result<(), InstallError> {
         let removed = match std::fs::symlink_metadata(&self.target) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => Err(error),
@@ -200,8 +206,6 @@ impl Placing<'_> {
         if allowed.is_empty() || hashes.into_iter().any(|hash| allowed.contains(hash)) {
             return Ok(());
         }
-        // A package that is not the locked one must not be found in its place either.
-        self.take_away()?;
         let (provider, version) = self.names();
         Err(InstallError::ChecksumMismatch { provider, version })
     }
@@ -222,13 +226,6 @@ impl Placing<'_> {
     fn files(&self, path: &Path, source: io::Error) -> InstallError {
         let (provider, path) = (self.provider.clone(), path.display().to_string());
         InstallError::Files { provider, path, source }
-    }
-    fn not_fetched(&self, archive: &Path, failure: FetchFailure) -> InstallError {
-        let (provider, version) = self.names();
-        match failure {
-            FetchFailure::Files(error) => self.files(archive, error),
-            FetchFailure::Download(reason) => InstallError::Download { provider, version, reason },
-        }
     }
 }
 
@@ -263,6 +260,22 @@ pub(super) async fn fetch(
             Err(HttpsError::Write(error)) => return Err(FetchFailure::Files(error)),
             Err(error) => return Err(FetchFailure::Download(error.into())),
         }
+    }
+}
+
+/// The error of an archive that is not on the disk.
+pub(super) fn not_fetched(
+    provider: &ProviderAddress,
+    version: &Version,
+    archive: &Path,
+    failure: FetchFailure,
+) -> InstallError {
+    let (provider, version) = (provider.clone(), Box::new(version.clone()));
+    match failure {
+        FetchFailure::Files(source) => {
+            InstallError::Files { provider, path: archive.display().to_string(), source }
+        }
+        FetchFailure::Download(reason) => InstallError::Download { provider, version, reason },
     }
 }
 
