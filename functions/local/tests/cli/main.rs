@@ -14,6 +14,7 @@ mod migrate;
 mod migrate_store;
 mod outputs;
 mod project;
+mod providers;
 mod questions;
 mod refusals;
 mod runs;

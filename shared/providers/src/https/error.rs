@@ -22,10 +22,10 @@ pub enum HttpsError {
     #[error("{0} did not answer within {1} seconds")]
     TimedOut(String, u64),
     /// The connection failed.
-    #[error("{0} cannot be reached: {}", causes(&**.1))]
+    #[error("{0} cannot be reached: {cause}", cause = causes(&**.1))]
     Unreachable(String, #[source] Box<dyn Error + Send + Sync>),
     /// The answer began and did not end.
-    #[error("the answer of {0} broke off: {}", causes(&**.1))]
+    #[error("the answer of {0} broke off: {cause}", cause = causes(&**.1))]
     BrokenOff(String, #[source] Box<dyn Error + Send + Sync>),
     /// No host can be verified.
     #[error(

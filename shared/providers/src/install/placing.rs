@@ -149,21 +149,16 @@ impl Placing<'_> {
     /// Renames a whole package into its place.
     fn replace(&self, package: &Path, hash: &PackageHash) -> Result<(), InstallError> {
         let failed = |error| self.files(&self.target, error);
-        let is_there =
-            || PackageHash::of_directory(&self.target).is_ok_and(|there| there == *hash);
-        // In a cache, others may be running it.
-        if self.target.is_dir() && is_there() {
-            return Ok(());
-        }
         // So that it can be replaced and removed like any other directory.
         std::fs::set_permissions(package, Permissions::from_mode(0o755)).map_err(failed)?;
-        self.take_away()?;
-        match std::fs::rename(package, &self.target) {
-            Ok(()) => Ok(()),
-            // Another process was faster, with the same package.
-            Err(_) if is_there() => Ok(()),
-            Err(error) => Err(failed(error)),
+        // In a cache another process may have been faster, with the same package, and may be running it.
+        if std::fs::rename(package, &self.target).is_ok()
+            || PackageHash::of_directory(&self.target).is_ok_and(|there| there == *hash)
+        {
+            return Ok(());
         }
+        self.take_away()?;
+        std::fs::rename(package, &self.target).map_err(failed)
     }
 
     /// Removes what is in place, or the link to it.

@@ -45,7 +45,7 @@ pub enum SourceError {
         detail: String,
     },
     /// A package was not made for this program.
-    #[error("it speaks the plugin protocol {}, and this program speaks 5 and 6{}", .protocols.join(", "), closest(.closest.as_deref()))]
+    #[error("it speaks the plugin protocol {}, and this program speaks 5 and 6{}", .protocols.join(", "), and_closest(.closest.as_deref()))]
     UnsupportedProtocol {
         /// What it speaks.
         protocols: Vec<String>,
@@ -88,7 +88,7 @@ fn unauthorized(host: &HostName, given: bool, helper: Option<&str>) -> String {
     }
 }
 
-fn closest(version: Option<&Version>) -> String {
+fn and_closest(version: Option<&Version>) -> String {
     match version {
         Some(version) => format!(
             ". Version {version} does; select it with the version constraint:\n  version = \"{version}\"\nand run `plumb init -upgrade`"

@@ -35,7 +35,7 @@ pub struct Network {
 
 /// Where the package of one version lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PackageLocation {
+pub(super) enum PackageLocation {
     /// A directory with the package's files.
     Unpacked(PathBuf),
     /// A zip archive of them.
@@ -51,7 +51,7 @@ pub enum PackageLocation {
 
 /// What a package has to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub(super) enum Expected {
     /// The source says nothing.
     Anything,
     /// One of these, as a mirror has it.
