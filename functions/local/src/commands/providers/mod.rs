@@ -36,7 +36,7 @@ pub(super) async fn tree(invocation: &Invocation, environment: ProcessEnvironmen
 async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "To work in another directory, use the global -chdir flag.")?;
     let source = configuration(session)?;
-    session.reporter.print(&format!("{}\n", provider_tree(&source.configuration)));
+    session.reporter.print(&provider_tree(&source.configuration));
     session.reporter.print(&recorded_providers(&recorded(session).await?));
     Ok(0)
 }
