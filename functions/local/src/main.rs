@@ -12,6 +12,7 @@ mod logging;
 mod plan_file;
 mod project;
 mod prompt;
+mod provider_installation;
 mod reporter;
 mod required_providers;
 mod session;

@@ -21,8 +21,8 @@ use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
-use providers::https::HttpsClient;
-use providers::install::{CliConfig, Locks};
+use providers::https::OnDemandClient;
+use providers::install::{CliConfig, Locks, Network};
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::services::Services;
@@ -208,7 +208,7 @@ impl Session {
     /// The services of hosts: registries of providers and modules. Each host is asked once.
     ///
     /// # Errors
-    /// Where the CLI configuration cannot be used, or the system has no certificates to verify hosts by.
+    /// Where the CLI configuration cannot be used.
     pub(crate) fn services(&self) -> Result<Arc<Services>, Failure> {
         if let Some(services) = self.services.get() {
             return Ok(services.clone());
@@ -216,15 +216,7 @@ impl Session {
         let config = self.cli_config()?;
         let seconds = self.environment.get("TF_REGISTRY_CLIENT_TIMEOUT");
         let seconds = seconds.and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
-        let client = HttpsClient::new(seconds.map_or(PATIENCE, Duration::from_secs));
-        let client = client.map_err(|error| {
-            Failure::error(
-                "No certificates to verify hosts by",
-                format!(
-                    "The system's root certificates cannot be read: {error}. Install them (the package ca-certificates), or name a file of certificates in SSL_CERT_FILE."
-                ),
-            )
-        })?;
+        let client = OnDemandClient::new(seconds.map_or(PATIENCE, Duration::from_secs));
         let mut services = Services::new(Arc::new(client), config.credentials);
         for (host, offered) in config.hosts {
             services = services.with_host(host, offered).map_err(|host| {
@@ -238,6 +230,14 @@ impl Session {
     /// The way to credentials for AWS.
     pub(crate) fn surroundings(&self) -> Arc<dyn StoreSurroundings> {
         Arc::new(ProcessSurroundings(self.environment.clone()))
+    }
+
+    /// The way to registries and mirrors of providers.
+    ///
+    /// # Errors
+    /// As [`Session::services`].
+    pub(crate) fn network(&self) -> Result<Network, Failure> {
+        Ok(Network { services: self.services()?, now: self.clock.now().as_second() })
     }
 
     /// The providers that are installed.

@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::whole_file::{self, Readers};
 use language::files::{Disk, FileSystem};
 use language::module::ModuleManifest;
-use providers::install::{CliConfig, Installer, Locks, Platform, ProviderPackages};
+use providers::install::{
+    CliConfig, Installer, Locks, Network, PackageLimits, Platform, ProviderPackages,
+};
 use runs::source::{self, Modules, Source};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -138,18 +140,27 @@ impl WorkingDirectory {
         write(&self.path.join(Locks::FILE), locks.to_string().as_bytes())
     }
 
-    pub(crate) fn installer(&self, config: CliConfig) -> Installer {
-        Installer {
-            config,
-            implied_mirrors: self.implied_mirrors.clone(),
-            directory: self.data.join("providers"),
-            platform: Platform::current(),
-        }
+    /// Where installed packages are.
+    pub(crate) fn package_directory(&self) -> PathBuf {
+        self.data.join("providers")
+    }
+
+    /// What installs packages into a directory.
+    pub(crate) fn installer(
+        &self,
+        config: CliConfig,
+        directory: PathBuf,
+        platform: Platform,
+        network: Option<Network>,
+    ) -> Installer {
+        let implied_mirrors = self.implied_mirrors.clone();
+        let limits = PackageLimits::default();
+        Installer { config, implied_mirrors, directory, platform, network, limits }
     }
 
     pub(crate) fn packages(&self, config: CliConfig, locks: Locks) -> ProviderPackages {
         ProviderPackages {
-            directory: self.data.join("providers"),
+            directory: self.package_directory(),
             platform: Platform::current(),
             locks,
             dev_overrides: config.dev_overrides,

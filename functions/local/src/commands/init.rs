@@ -3,27 +3,23 @@
 use super::modules;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::{Flag, Flags, UsageError};
 use crate::former_store;
 use crate::invocation::Invocation;
+use crate::provider_installation::{self, Options};
 use crate::reporter::Voice;
 use crate::session::Session;
 use engine::existing_state::{
     ConfiguredBackend, ExistingStateError, NewEstate, check_existing_state,
 };
 use language::diagnostics::{Diagnostic, Diagnostics};
-use language::module::{Configuration, Module, Settings, read_module};
+use language::module::{Module, Settings, read_module};
 use language::source::Sources;
-use providers::install::{
-    InstallError, InstallEvent, InstallObserver, InstallRequest, Locks, VersionConstraints,
-};
 use records::Opening;
 use runs::RunError;
 use runs::source::{self, RootFolder};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use values::address::ProviderAddress;
 
 const FLAGS: &[Flag] = &[
     Flag::Switch("json"),
@@ -37,12 +33,12 @@ const FLAGS: &[Flag] = &[
     Flag::Switch("new-estate"),
     Flag::Value("backend-config"),
     Flag::Value("lockfile"),
+    Flag::Value("plugin-dir"),
     Flag::Ignored("lock"),
     Flag::IgnoredValue("lock-timeout"),
     Flag::Switch("compact-warnings"),
     Flag::Unsupported("from-module"),
     Flag::Unsupported("migrate-state"),
-    Flag::Unsupported("plugin-dir"),
     Flag::Unsupported("test-directory"),
     Flag::Unsupported("cloud"),
 ];
@@ -67,6 +63,20 @@ fn step(session: &Session, code: &str, text: &str) {
 
 async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "To specify a working directory for init, use the global -chdir flag.")?;
+    let upgrade = flags.switch("upgrade", false);
+    let readonly = match flags.value("lockfile") {
+        None => false,
+        Some("readonly") => true,
+        Some(other) => {
+            let detail = format!("The only value of -lockfile is \"readonly\", not {other:?}.");
+            return Err(UsageError::other("Invalid lockfile mode", detail).into());
+        }
+    };
+    if upgrade && readonly {
+        let detail = "The -upgrade flag conflicts with -lockfile=readonly.";
+        return Err(UsageError::other("Incompatible options", detail).into());
+    }
+    let directories = flags.all(&["plugin-dir"]).map(|(_, directory)| directory).collect();
     if !session.directory.has_configuration() {
         step(
             session,
@@ -93,7 +103,8 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     }
     session.reporter.diagnostics(&diagnostics, &sources);
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
-    install_providers(session, &source.configuration, flags)?;
+    let options = Options { upgrade, readonly, directories };
+    provider_installation::install(session, &source.configuration, &options).await?;
     step(session, "output_init_success_message", "\nPlumbline has been successfully initialized!");
     if !session.environment.in_automation() {
         step(
@@ -211,138 +222,4 @@ async fn install_modules(
     let noticed = modules::install(session, Arc::new(root), sources, upgrade, may_ask).await?;
     session.reporter.diagnostics(&noticed.installing, sources);
     Ok(())
-}
-
-fn say(session: &Session, text: &str) {
-    match &session.reporter.voice {
-        Voice::Json(stream) => stream.log(text),
-        Voice::Human(_) => session.reporter.print(&format!("{text}\n")),
-    }
-}
-
-fn install_providers(
-    session: &Session,
-    configuration: &Configuration,
-    flags: &Flags,
-) -> Result<(), Failure> {
-    let mut requirements = BTreeMap::<ProviderAddress, VersionConstraints>::new();
-    for (provider, wanted) in configuration.provider_requirements() {
-        let mut all = VersionConstraints::default();
-        for requirement in wanted {
-            let parsed: VersionConstraints = requirement.text.parse().map_err(|error| {
-                let error = Diagnostic::error("Invalid version constraint", format!("{error}."));
-                let at = error.at(requirement.span);
-                Failure::Diagnostics(at.into(), configuration.sources.clone())
-            })?;
-            all = all.and(&parsed);
-        }
-        requirements.insert(provider, all);
-    }
-    let locks = session.directory.locks()?;
-    let installer = session.directory.installer(session.cli_config()?);
-    let request = InstallRequest {
-        requirements: &requirements,
-        locks: &locks,
-        upgrade: flags.switch("upgrade", false),
-    };
-    let mut observer = Told { session };
-    let new = installer
-        .install(request, &mut observer)
-        .map_err(|errors| Failure::Diagnostics(refused(&errors), Arc::default()))?;
-    write_locks(session, &locks, &new, flags.value("lockfile"))
-}
-
-fn write_locks(
-    session: &Session,
-    before: &Locks,
-    now: &Locks,
-    mode: Option<&str>,
-) -> Result<(), Failure> {
-    if before == now {
-        return Ok(());
-    }
-    if mode == Some("readonly") {
-        let detail = "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these requirements, run \"plumb init\" without the \"-lockfile=readonly\" flag.";
-        return Err(Diagnostic::error("Provider dependency changes detected", detail).into());
-    }
-    session.directory.write_locks(now)?;
-    let text = match before.0.is_empty() {
-        true => {
-            "\nPlumbline has created a lock file .terraform.lock.hcl to record the provider\nselections it made above. Include this file in your version control repository\nso that the same selections are made by default when you run \"plumb init\" in\nthe future."
-        }
-        false => {
-            "\nPlumbline has made some changes to the provider dependency selections recorded\nin the .terraform.lock.hcl file. Review those changes and commit them to your\nversion control system if they represent changes you intended to make."
-        }
-    };
-    step(
-        session,
-        if before.0.is_empty() { "lock_info" } else { "dependencies_lock_changes_info" },
-        text,
-    );
-    Ok(())
-}
-
-/// Tells of an installation's steps.
-struct Told<'a> {
-    session: &'a Session,
-}
-
-impl InstallObserver for Told<'_> {
-    fn event(&mut self, event: InstallEvent<'_>) {
-        let text = match event {
-            InstallEvent::Builtin { provider } => {
-                format!("- {} is built in to Plumbline", provider.for_display())
-            }
-            InstallEvent::DevOverride { provider, directory } => format!(
-                "- {} is under development, and taken from {}",
-                provider.for_display(),
-                directory.display()
-            ),
-            InstallEvent::Reusing { provider } => format!(
-                "- Reusing previous version of {} from the dependency lock file",
-                provider.for_display()
-            ),
-            InstallEvent::Finding { provider, constraints } => match constraints.is_empty() {
-                true => format!("- Finding latest version of {}...", provider.for_display()),
-                false => format!(
-                    "- Finding {} versions matching \"{constraints}\"...",
-                    provider.for_display()
-                ),
-            },
-            InstallEvent::AlreadyInstalled { provider, version } => {
-                format!("- Using previously-installed {} v{version}", provider.for_display())
-            }
-            InstallEvent::Installing { provider, version } => {
-                format!("- Installing {} v{version}...", provider.for_display())
-            }
-            InstallEvent::Installed { provider, version } => {
-                format!("- Installed {} v{version}", provider.for_display())
-            }
-            _ => return,
-        };
-        say(self.session, &text);
-    }
-}
-
-/// What was not installed.
-fn refused(errors: &[InstallError]) -> Diagnostics {
-    let diagnostics = errors.iter().map(|error| {
-        let summary = match error {
-            InstallError::NoVersion { .. }
-            | InstallError::LockedOut { .. }
-            | InstallError::UnsupportedWay { .. } => "Failed to query available provider packages",
-            InstallError::BuiltinVersion { .. } | InstallError::UnknownBuiltin { .. } => {
-                "Invalid provider requirement"
-            }
-            _ => "Failed to install provider",
-        };
-        Diagnostic::error(summary, capitalized(&format!("{error}.")))
-    });
-    diagnostics.collect()
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}", chars.as_str())
 }

@@ -18,6 +18,7 @@ mod modules;
 mod operation;
 mod output;
 mod plan;
+mod providers;
 mod runs;
 mod show;
 mod state;
@@ -72,6 +73,10 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["plan"] => plan::run(invocation, environment).await,
             ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,
             ["destroy"] => apply::run(invocation, environment, apply::Kind::Destroy).await,
+            ["providers"] => providers::tree(invocation, environment).await,
+            ["providers", "lock"] => providers::lock(invocation, environment).await,
+            ["providers", "mirror"] => providers::mirror(invocation, environment).await,
+            ["providers", "schema"] => providers::schema(invocation, environment).await,
             ["show"] => show::run(invocation, environment).await,
             ["output"] => output::run(invocation, environment).await,
             ["state", "list"] => state::list(invocation, environment).await,

@@ -1,7 +1,7 @@
 //! Installing of modules, for `plumb init` and `plumb get`.
 
 use crate::failure::Failure;
-use crate::reporter::Voice;
+use crate::provider_installation::say;
 use crate::session::Session;
 use language::diagnostics::Diagnostics;
 use language::module::Module;
@@ -111,12 +111,5 @@ impl ModuleInstallObserver for Told<'_> {
 
     fn installed(&mut self, key: &str, directory: &Path) {
         say(self.session, &format!("- {key} in {}", directory.display()));
-    }
-}
-
-fn say(session: &Session, text: &str) {
-    match &session.reporter.voice {
-        Voice::Json(stream) => stream.log(text),
-        Voice::Human(_) => session.reporter.print(&format!("{text}\n")),
     }
 }

@@ -15,6 +15,7 @@ mod migrate_store;
 mod modules;
 mod outputs;
 mod project;
+mod providers;
 mod questions;
 mod refusals;
 mod runs;

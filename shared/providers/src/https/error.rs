@@ -27,6 +27,12 @@ pub enum HttpsError {
     /// The answer began and did not end.
     #[error("the answer of {0} broke off: {cause}", cause = causes(&**.1))]
     BrokenOff(String, #[source] Box<dyn Error + Send + Sync>),
+    /// No host can be verified.
+    #[error(
+        "the system's root certificates cannot be read, so that no host can be verified: {0}. Install them (the package \
+         ca-certificates), or name a file of certificates in SSL_CERT_FILE"
+    )]
+    NoRoots(String),
     /// The answer came and could not be kept.
     #[error("the answer cannot be written: {0}")]
     Write(#[source] io::Error),

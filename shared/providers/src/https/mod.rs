@@ -3,9 +3,11 @@
 
 mod client;
 mod error;
+mod on_demand;
 
 pub use client::HttpsClient;
 pub use error::HttpsError;
+pub use on_demand::OnDemandClient;
 
 use async_trait::async_trait;
 use bytes::Bytes;

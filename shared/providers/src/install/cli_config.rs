@@ -111,7 +111,7 @@ impl CliConfig {
         if name.ends_with(".json") {
             return super::cli_config_json::parse(name, text, surroundings);
         }
-        let file = Settings::parse(name, &with_overrides_as_object(text))?;
+        let file = Settings::parse(name, &as_second_version(text))?;
         let mut config = CliConfig::default();
         for attribute in &file.body.attributes {
             match &*attribute.name {
@@ -301,20 +301,27 @@ fn dev_overrides(
     Ok(overrides)
 }
 
-/// The CLI configuration is in the first version of HCL, where a block may have quoted names:
-/// `dev_overrides { "a/b" = "dir" }`. With an equals sign it is the second's too, and lines stay.
-fn with_overrides_as_object(text: &[u8]) -> Vec<u8> {
+/// The CLI configuration is in the first version of HCL, where a block may have quoted names, as in
+/// `dev_overrides { "a/b" = "dir" }`, and where `${` in a string is nothing special. With an equals sign and an escape it is the
+/// second version's too, and lines stay.
+fn as_second_version(text: &[u8]) -> Vec<u8> {
     const NAME: &[u8] = b"dev_overrides";
     let mut out = Vec::with_capacity(text.len() + 2);
     let mut rest = text;
-    while let Some(at) = rest.windows(NAME.len()).position(|w| w == NAME) {
-        let (head, tail) = rest.split_at(at + NAME.len());
-        out.extend_from_slice(head);
-        if tail.trim_ascii_start().starts_with(b"{") {
-            out.extend_from_slice(b" =");
+    while let Some((first, tail)) = rest.split_first() {
+        if let Some(tail) = rest.strip_prefix(NAME) {
+            out.extend_from_slice(NAME);
+            if tail.trim_ascii_start().starts_with(b"{") {
+                out.extend_from_slice(b" =");
+            }
+            rest = tail;
+            continue;
+        }
+        out.push(*first);
+        if matches!(first, b'$' | b'%') && tail.starts_with(b"{") {
+            out.push(*first);
         }
         rest = tail;
     }
-    out.extend_from_slice(rest);
     out
 }
