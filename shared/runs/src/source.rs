@@ -6,8 +6,8 @@ use engine::saved_plan::Bundle;
 use language::diagnostics::Diagnostics;
 use language::files::{DirectoryEntry, FileKind, FileSystem, Memory};
 use language::module::{
-    Configuration, InstalledModules, LoadOptions, ModuleManifest, ModuleNode, ModuleSource, Settings,
-    Storage, load,
+    Configuration, InstalledModules, LoadOptions, ModuleManifest, ModuleNode, ModuleSource,
+    Settings, Storage, load,
 };
 use language::source::Sources;
 use std::collections::BTreeMap;

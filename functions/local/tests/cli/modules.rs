@@ -5,13 +5,14 @@ use runs::bundle::BundleFiles;
 use test_servers::{Answer, WebServer};
 
 const MAIN: &str = "module \"net\" {\n  source  = \"registry.example.com/acme/net/aws\"\n  version = \"1.0.0\"\n}\noutput \"path\" {\n  value = module.net.path\n}\n";
-const MODULE: &str = "resource \"terraform_data\" \"a\" {}\noutput \"path\" {\n  value = path.module\n}\n";
+const MODULE: &str =
+    "resource \"terraform_data\" \"a\" {}\noutput \"path\" {\n  value = path.module\n}\n";
 
 fn registry() -> WebServer {
     WebServer::start(|request| match &*request.target {
-        "/v1/acme/net/aws/versions" => Answer::found(
-            r#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.1.0"}]}]}"#,
-        ),
+        "/v1/acme/net/aws/versions" => {
+            Answer::found(r#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.1.0"}]}]}"#)
+        }
         "/v1/acme/net/aws/1.0.0/download" | "/v1/acme/net/aws/1.1.0/download" => {
             Answer { status: 204, ..Answer::not_found() }
                 .with_header("x-terraform-get", "/net.tar.gz")

@@ -44,7 +44,9 @@ pub use resource::{Connection, IgnoreChanges, IgnoredPath, Lifecycle, ResourceBl
 pub use settings::{
     Backend, Cloud, ProviderMeta, RequiredProvider, Settings, Storage, VersionRequirement,
 };
-pub use source_address::{DEFAULT_REGISTRY, ModuleSource, RegistryModule, RemoteModule, SourceError};
+pub use source_address::{
+    DEFAULT_REGISTRY, ModuleSource, RegistryModule, RemoteModule, SourceError,
+};
 pub use tree::{Configuration, ModuleNode, ProviderRequirements};
 pub use variable::{TextForm, Variable};
 

@@ -147,7 +147,12 @@ impl HttpsClient {
 
 /// Whom a request is for, in words that hold no secret: paths and queries may.
 fn host_of(request: &Request<Bytes>) -> String {
-    request.uri().authority().map(|a| a.as_str().rsplit('@').next().unwrap_or_default()).unwrap_or_default().to_owned()
+    request
+        .uri()
+        .authority()
+        .map(|a| a.as_str().rsplit('@').next().unwrap_or_default())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[async_trait]

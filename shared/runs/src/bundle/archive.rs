@@ -137,7 +137,9 @@ impl BundleFiles {
         let mut left = bounds.bytes;
         for at in 0..archive.len() {
             let entry = archive.by_index(at).map_err(damaged)?;
-            let Some(path) = path(entry.name_raw(), ArchiveLayout::Plain, bounds)? else { continue };
+            let Some(path) = path(entry.name_raw(), ArchiveLayout::Plain, bounds)? else {
+                continue;
+            };
             if entry.is_dir() {
                 continue;
             }

@@ -78,7 +78,9 @@ pub enum PackageError {
         address: String,
     },
     /// Nothing unpacks it.
-    #[error("archives of the format {format} are not unpacked; offer the package as .zip or .tar.gz")]
+    #[error(
+        "archives of the format {format} are not unpacked; offer the package as .zip or .tar.gz"
+    )]
     ArchiveFormat {
         /// Which format.
         format: &'static str,

@@ -36,9 +36,11 @@ impl GitProgram {
     /// `questions` may be asked. `None` where there is no git.
     pub fn find(environment: Vec<(OsString, OsString)>, questions: bool) -> Option<GitProgram> {
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value);
-        let program = std::env::split_paths(path?).map(|folder| folder.join("git")).find(|git| {
-            fs::metadata(git).is_ok_and(|git| git.is_file() && git.permissions().mode() & 0o111 != 0)
-        })?;
+        let program =
+            std::env::split_paths(path?).map(|folder| folder.join("git")).find(|git| {
+                fs::metadata(git)
+                    .is_ok_and(|git| git.is_file() && git.permissions().mode() & 0o111 != 0)
+            })?;
         Some(GitProgram { program, environment, questions })
     }
 
@@ -68,7 +70,8 @@ impl GitProgram {
             code,
             output,
         };
-        let output = command.output().await.map_err(|e| failed("an error".into(), e.to_string()))?;
+        let output =
+            command.output().await.map_err(|e| failed("an error".into(), e.to_string()))?;
         if output.status.success() {
             return Ok(());
         }
@@ -173,7 +176,8 @@ struct KeyFile(PathBuf);
 impl KeyFile {
     fn write(key: &str, beside: &Path) -> Result<KeyFile, PackageError> {
         // Spaces are what is left of plus signs that were not escaped.
-        let key = STANDARD.decode(key.replace(' ', "+")).map_err(|_| PackageError::InvalidSshKey)?;
+        let key =
+            STANDARD.decode(key.replace(' ', "+")).map_err(|_| PackageError::InvalidSshKey)?;
         let mut path = beside.as_os_str().to_owned();
         path.push(OsStr::new(".key"));
         let kept = KeyFile(PathBuf::from(path));
@@ -181,7 +185,8 @@ impl KeyFile {
         let _ = fs::remove_file(path);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let written = file.and_then(|mut file| file.write_all(&key));
-        written.map_err(|source| PackageError::Files { path: path.display().to_string(), source })?;
+        written
+            .map_err(|source| PackageError::Files { path: path.display().to_string(), source })?;
         Ok(kept)
     }
 }

@@ -87,7 +87,8 @@ fn address_in_page(page: &str) -> Option<String> {
             rest = comment.split_once("-->")?.1;
             continue;
         }
-        let (name, after) = tag.split_at(tag.find(|c: char| c.is_whitespace() || "/>".contains(c))?);
+        let (name, after) =
+            tag.split_at(tag.find(|c: char| c.is_whitespace() || "/>".contains(c))?);
         let ends_head = tag.starts_with("/head") || tag.starts_with("/HEAD");
         if name.eq_ignore_ascii_case("body") || ends_head {
             return None;

@@ -69,7 +69,11 @@ impl ObjectLocation {
         let invalid = |what| PackageError::Objects(format!("URL is not a valid {what} URL"));
         let labels: Vec<&str> = aws.unwrap_or_default().split('.').collect();
         let without_service = |label: &str| {
-            label.strip_prefix("s3-").or_else(|| label.strip_prefix("s3")).unwrap_or(label).to_owned()
+            label
+                .strip_prefix("s3-")
+                .or_else(|| label.strip_prefix("s3"))
+                .unwrap_or(label)
+                .to_owned()
         };
         let in_path = path.split_once('/').map(|(bucket, key)| (bucket.to_owned(), key.to_owned()));
         let named = url.take("region").filter(|region| !region.is_empty());
@@ -132,7 +136,8 @@ impl S3ModuleObjects {
             config = config.endpoint_url(endpoint);
         }
         if let Some((id, secret, token)) = location.credentials.clone() {
-            config = config.credentials_provider(Credentials::new(id, secret, token, None, "source"));
+            config =
+                config.credentials_provider(Credentials::new(id, secret, token, None, "source"));
         }
         Client::from_conf(config.build())
     }

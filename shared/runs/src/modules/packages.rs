@@ -112,9 +112,9 @@ fn archive_format(url: &mut PackageUrl) -> Result<Option<ArchiveFormat>, Package
     let path = url.path.clone();
     let format = match &named {
         Some(value) => FORMATS.iter().find(|(name, _)| name == value),
-        None => FORMATS.iter().find(|(name, _)| {
-            path.strip_suffix(name).is_some_and(|before| before.ends_with('.'))
-        }),
+        None => FORMATS
+            .iter()
+            .find(|(name, _)| path.strip_suffix(name).is_some_and(|before| before.ends_with('.'))),
     };
     match format {
         None => Ok(None),
@@ -184,11 +184,7 @@ impl PackageSources<'_> {
     }
 
     /// Fetches what is at one address.
-    async fn fetch_one(
-        &self,
-        address: PackageAddress,
-        to: &Path,
-    ) -> Result<Fetched, PackageError> {
+    async fn fetch_one(&self, address: PackageAddress, to: &Path) -> Result<Fetched, PackageError> {
         let PackageAddress { way, mut url } = address;
         let checksum = url.take("checksum").filter(|text| !text.is_empty());
         let checksum = checksum.map(|text| Checksum::parse(&text)).transpose()?;
@@ -259,9 +255,7 @@ impl PackageSources<'_> {
                     content.map_err(|e| PackageError::SourcePath(format!("{path}: {e}")))?;
                 Ok(content.into())
             }
-            Way::Http | Way::Git => {
-                http::get(&*self.clients.https()?, url, LARGEST_ARCHIVE).await
-            }
+            Way::Http | Way::Git => http::get(&*self.clients.https()?, url, LARGEST_ARCHIVE).await,
         }
     }
 

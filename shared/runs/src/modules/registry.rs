@@ -183,7 +183,10 @@ impl PackageSources<'_> {
                 });
             }
             status => {
-                return Err(RegistryError::Refused { what: "error getting download location", status });
+                return Err(RegistryError::Refused {
+                    what: "error getting download location",
+                    status,
+                });
             }
         };
         let failed =
@@ -191,7 +194,10 @@ impl PackageSources<'_> {
         if named.is_empty() {
             return Err(failed("no source address in response".to_owned()));
         }
-        let named = match named.starts_with('/') || named.starts_with("./") || named.starts_with("../") {
+        let named = match named.starts_with('/')
+            || named.starts_with("./")
+            || named.starts_with("../")
+        {
             true => answer.url.join(&named).map_err(|error| failed(error.to_string()))?.to_string(),
             false => named,
         };

@@ -265,7 +265,8 @@ impl<'a> Walk<'a> {
                 Diagnostic::warning("Invalid response from remote module registry", detail);
             self.diagnostics.push(warning.at(call.span));
         }
-        let version = match offered.choose(call.version.as_ref().map(|wanted| &wanted.constraints)) {
+        let version = match offered.choose(call.version.as_ref().map(|wanted| &wanted.constraints))
+        {
             Choice::Version(version) => version,
             Choice::None => {
                 return Err(error(

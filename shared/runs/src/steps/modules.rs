@@ -30,9 +30,10 @@ impl FunctionEnvironment {
     pub fn module_packages(&self, https: Arc<dyn Https>) -> PackageSources<'static> {
         let variables = self.variables.iter().map(|(name, value)| (&**name, &**value));
         let credentials = Credentials::of_environment(variables);
-        let inherited = self.inherited.iter().filter(|(name, _)| {
-            GIT_VARIABLES.iter().any(|known| name == known)
-        });
+        let inherited = self
+            .inherited
+            .iter()
+            .filter(|(name, _)| GIT_VARIABLES.iter().any(|known| name == known));
         PackageSources {
             clients: Box::new(ReadyClients {
                 services: Arc::new(Services::new(https.clone(), credentials)),
@@ -105,8 +106,7 @@ async fn install_in(
         upgrade: false,
     };
     let manifest = ModuleManifest::default();
-    let installed =
-        installer.install(Arc::new(module), &sources, manifest, &mut Unobserved).await;
+    let installed = installer.install(Arc::new(module), &sources, manifest, &mut Unobserved).await;
     said.diagnostics = installed.diagnostics;
     if said.diagnostics.has_errors() {
         return Ok(said);

@@ -11,9 +11,9 @@ use providers::SchemaCache;
 use providers::plugin::watchdog::WatchdogCommand;
 use runs::approval::{self, Decision};
 use runs::bundle::BundleFiles;
+use runs::function_environment::FunctionEnvironment;
 use runs::https::HttpsClient;
 use runs::modules::Reach;
-use runs::function_environment::FunctionEnvironment;
 use runs::report::{Notifier, NotifyError, Report};
 use runs::run_reference::{
     Answer, EstateReference, Invocation, Mode, Outcome, ReportInvocation, RunReference,
@@ -272,7 +272,7 @@ async fn modules_from_elsewhere_are_fetched_once_and_kept_in_the_bundle() {
     let Answer::Failed { code, run } = scene.fetch(&run, &files).await else { panic!("fetched") };
     assert_eq!(code, "configuration");
     let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
-    assert!(report.text.contains("git is not asked to fetch"), "{}", report.text);
+    assert!(report.text.contains("is not asked to fetch"), "{}", report.text);
 }
 
 #[tokio::test]

@@ -118,9 +118,7 @@ fn registry_host(given: &str) -> Result<String, String> {
         ));
     }
     if !name.contains('.') {
-        return Err(
-            "invalid module registry hostname: must contain at least one dot".to_owned()
-        );
+        return Err("invalid module registry hostname: must contain at least one dot".to_owned());
     }
     let name = name.to_lowercase();
     Ok(match port_number {

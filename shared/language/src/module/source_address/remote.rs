@@ -33,9 +33,8 @@ impl RemoteModule {
         if url::is_url(address) {
             return Ok(RemoteModule { package: package.into(), subdirectory: inside.into() });
         }
-        let detected = detect(address)?.ok_or_else(|| SourceError::MaybeRelative {
-            package: address.to_owned(),
-        })?;
+        let detected = detect(address)?
+            .ok_or_else(|| SourceError::MaybeRelative { package: address.to_owned() })?;
         let (by_detection, address) = split_forced(&detected.package);
         let package = match forced.or(by_detection) {
             Some(forced) => format!("{forced}::{address}"),
@@ -128,7 +127,9 @@ fn github(address: &str, query: &str) -> Result<Detected, SourceError> {
     let mut parts = address.splitn(4, '/');
     let (Some(host), Some(user), Some(repository)) = (parts.next(), parts.next(), parts.next())
     else {
-        return Err(SourceError::Other("GitHub URLs should be github.com/username/repo".to_owned()));
+        return Err(SourceError::Other(
+            "GitHub URLs should be github.com/username/repo".to_owned(),
+        ));
     };
     let path = escape_path(&format!("{user}/{repository}"));
     let ending = git_ending(repository);

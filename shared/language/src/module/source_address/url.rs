@@ -65,9 +65,7 @@ pub(super) fn sorted_query(query: &str) -> String {
         .collect();
     parameters.sort_by(|(a, _), (b, _)| a.cmp(b));
     let escaped = |text: &str| {
-        let plus = escape(text, |byte| {
-            byte.is_ascii_alphanumeric() || b"-_.~ ".contains(&byte)
-        });
+        let plus = escape(text, |byte| byte.is_ascii_alphanumeric() || b"-_.~ ".contains(&byte));
         plus.replace(' ', "+")
     };
     let written: Vec<String> = parameters

@@ -26,11 +26,11 @@ fn addresses_have_terraforms_normal_forms() {
         ("github.com/foo/bar/x/y//z?ref=1", "git::https://github.com/foo/bar.git//x/y/z?ref=1"),
         ("git::github.com/foo/bar", "git::https://github.com/foo/bar.git"),
         ("bitbucket.org/foo/bar?ref=1", "git::https://bitbucket.org/foo/bar.git?ref=1"),
-        ("git@github.com:foo/bar.git//sub?ref=x", "git::ssh://git@github.com/foo/bar.git//sub?ref=x"),
         (
-            "git::git@github.com:foo/bar//y/*?ref=x",
-            "git::ssh://git@github.com/foo/bar//y/*?ref=x",
+            "git@github.com:foo/bar.git//sub?ref=x",
+            "git::ssh://git@github.com/foo/bar.git//sub?ref=x",
         ),
+        ("git::git@github.com:foo/bar//y/*?ref=x", "git::ssh://git@github.com/foo/bar//y/*?ref=x"),
         (
             "git@github.com:foo/ba r!.git?z=1&ref=a b",
             "git::ssh://git@github.com/foo/ba%20r%21.git?ref=a+b&z=1",
@@ -60,13 +60,18 @@ fn addresses_have_terraforms_normal_forms() {
 
 #[test]
 fn what_means_nothing_is_refused() {
-    for text in ["x", "..", "user@h:foo/bar", "ssh://git@h:foo/bar", "a/b/c?ref=1", "--upload-pack=x"] {
+    for text in
+        ["x", "..", "user@h:foo/bar", "ssh://git@h:foo/bar", "a/b/c?ref=1", "--upload-pack=x"]
+    {
         let refused = ModuleSource::parse(text);
         assert!(matches!(refused, Err(SourceError::MaybeRelative { .. })), "{text}: {refused:?}");
     }
     let texts = [
         ("github.com/foo", "GitHub URLs should be github.com/username/repo"),
-        ("git::https://h/x//a/../../b", "subdirectory path \"../b\" leads outside of the module package"),
+        (
+            "git::https://h/x//a/../../b",
+            "subdirectory path \"../b\" leads outside of the module package",
+        ),
         ("git::https://h/x//..", "subdirectory path \"..\" leads outside of the module package"),
         ("foo.s3.amazonaws.com.cn/x/y", "no way of installing"),
     ];

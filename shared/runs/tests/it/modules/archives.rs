@@ -17,13 +17,17 @@ fn server() -> WebServer {
             "/m.zip" | "/zip" => Answer::found(zip(MODULE)),
             "/m.tgz" | "/m.tar.gz" => Answer::found(tar_gz(MODULE)),
             "/up.zip" => Answer::found(zip(&[("../up", "x")])),
-            "/link.zip" => Answer::found(zip(&[("main.tf", ""), ("out@", "/etc/passwd"), ("in@", "main.tf")])),
+            "/link.zip" => {
+                Answer::found(zip(&[("main.tf", ""), ("out@", "/etc/passwd"), ("in@", "main.tf")]))
+            }
             "/large.zip" => Answer::found(zip(&[("zeros", &"0".repeat(2 << 20))])),
             "/header" => Answer::found("").with_header("x-terraform-get", "/m.zip"),
             "/page" => Answer::found(
                 "<html><head><meta charset=utf-8><meta name=\"terraform-get\" content='./m.zip//sub?archive=zip&amp;x=1'></head></html>",
             ),
-            "/nothing" => Answer::found("<html><body><meta name=\"terraform-get\" content=\"/m.zip\"></body></html>"),
+            "/nothing" => Answer::found(
+                "<html><body><meta name=\"terraform-get\" content=\"/m.zip\"></body></html>",
+            ),
             "/round" => Answer::found("").with_header("x-terraform-get", "/round"),
             "/here" => Answer::found("").with_header("x-terraform-get", "file:///etc"),
             "/git" => Answer::found("").with_header("x-terraform-get", "git::file:///etc"),
@@ -77,7 +81,9 @@ async fn the_same_package_is_fetched_once() {
 #[tokio::test]
 async fn servers_may_name_another_address() {
     let server = server();
-    for (path, file) in [("header", "sub/main.tf"), ("page", "main.tf"), ("header//sub", "sub/main.tf")] {
+    for (path, file) in
+        [("header", "sub/main.tf"), ("page", "main.tf"), ("header//sub", "sub/main.tf")]
+    {
         let scene = call(&format!("{}/{path}", server.url()));
         scene.install().await.assert_installed();
         assert_eq!(scene.read(&format!("root/.terraform/modules/a/{file}")), "# inner", "{path}");

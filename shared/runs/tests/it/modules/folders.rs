@@ -70,7 +70,11 @@ async fn absolute_paths_are_copied_as_packages() {
     assert!(scene.path("root/.terraform/modules/a/in/main.tf").exists(), "links inside stay");
     assert!(outcome.warnings.iter().any(|warning| warning.contains("The link out in the package")));
     let again = scene.again(&outcome, true).await;
-    assert_eq!((again.told, again.manifest), (outcome.told, outcome.manifest), "the same once more");
+    assert_eq!(
+        (again.told, again.manifest),
+        (outcome.told, outcome.manifest),
+        "the same once more"
+    );
 }
 
 #[tokio::test]
@@ -80,7 +84,8 @@ async fn relative_paths_stay_inside_their_package() {
     scene.write("root/main.tf", &format!("module \"a\" {{\n  source = \"{shared}//sub\"\n}}\n"));
     scene.write("shared/sub/main.tf", "module \"x\" {\n  source = \"../../../other\"\n}\n");
     let outcome = scene.install().await;
-    outcome.assert_refused("Local module path escapes module package", "module.a.module.x would be");
+    outcome
+        .assert_refused("Local module path escapes module package", "module.a.module.x would be");
 }
 
 #[tokio::test]

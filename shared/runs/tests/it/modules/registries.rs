@@ -14,9 +14,9 @@ fn versions(versions: &[&str]) -> String {
 
 fn registry() -> WebServer {
     WebServer::start(|request| match &*request.target {
-        "/v1/acme/net/aws/versions" => Answer::found(versions(&[
-            "0.9.0", "1.0.0", "1.2.0", "1.10.0", "2.0.0-beta1", "x",
-        ])),
+        "/v1/acme/net/aws/versions" => {
+            Answer::found(versions(&["0.9.0", "1.0.0", "1.2.0", "1.10.0", "2.0.0-beta1", "x"]))
+        }
         "/v1/acme/none/aws/versions" => Answer::found(versions(&[])),
         "/v1/acme/odd/aws/versions" => Answer::found("{}"),
         "/v1/acme/broken/aws/versions" => Answer { status: 500, ..Answer::not_found() },
@@ -31,7 +31,9 @@ fn registry() -> WebServer {
         "/packages/1.2.0.tar.gz" => {
             Answer::found(tar_gz(&[("top/main.tf", "# 1.2.0"), ("top/modules/x/main.tf", "# x")]))
         }
-        "/packages/1.10.0.zip" => Answer::found(zip(&[("main.tf", "# 1.10.0"), ("modules/x/main.tf", "# x")])),
+        "/packages/1.10.0.zip" => {
+            Answer::found(zip(&[("main.tf", "# 1.10.0"), ("modules/x/main.tf", "# x")]))
+        }
         _ => Answer::not_found(),
     })
 }
@@ -147,5 +149,6 @@ async fn what_the_registry_does_not_give_is_said_as_terraform_says_it() {
     let outcome = scene(&server, "acme/net/aws", "2.0.0-beta1").install().await;
     outcome.assert_refused("Error accessing remote module registry", "leads to the machine");
     let outcome = scene(&server, "acme/net/aws", "1.0.0").install().await;
-    outcome.assert_refused("Error accessing remote module registry", "no source address in response");
+    outcome
+        .assert_refused("Error accessing remote module registry", "no source address in response");
 }

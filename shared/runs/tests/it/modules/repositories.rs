@@ -6,7 +6,14 @@ use std::process::Command;
 
 fn git(folder: &Path, arguments: &[&str]) {
     let output = Command::new("git")
-        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "protocol.file.allow=always"])
+        .args([
+            "-c",
+            "user.name=Ada",
+            "-c",
+            "user.email=ada@example.com",
+            "-c",
+            "protocol.file.allow=always",
+        ])
         .args(["-c", "init.defaultBranch=main"])
         .args(arguments)
         .current_dir(folder)
@@ -60,7 +67,8 @@ async fn repositories_are_noted_as_terraform_notes_them() {
     outcome.assert_installed();
     let expected = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"a","Source":"REPO","Dir":".terraform/modules/a"},{"Key":"a.o","Source":"./other","Dir":".terraform/modules/a/other"},{"Key":"b","Source":"REPO//other?ref=v1","Dir":".terraform/modules/b/other"},{"Key":"d","Source":"REPO","Dir":".terraform/modules/d"},{"Key":"d.o","Source":"./other","Dir":".terraform/modules/d/other"},{"Key":"l","Source":"./l","Dir":"l"},{"Key":"z","Source":"REPO?ref=next\u0026depth=1","Dir":".terraform/modules/z"},{"Key":"z.o","Source":"./other","Dir":".terraform/modules/z/other"}]}"#;
     assert_eq!(outcome.manifest, expected.replace("REPO", &address));
-    let contents = [("a/other", "# main"), ("b/other", "# one"), ("d/other", "# main"), ("z/other", "# next")];
+    let contents =
+        [("a/other", "# main"), ("b/other", "# one"), ("d/other", "# main"), ("z/other", "# next")];
     for (path, text) in contents {
         assert_eq!(scene.read(&format!("root/.terraform/modules/{path}/main.tf")), text, "{path}");
     }
