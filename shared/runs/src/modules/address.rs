@@ -184,15 +184,15 @@ impl PackageUrl {
     /// The URL with user and password: for requests, never for people.
     pub(super) fn with_credentials(&self) -> String {
         let user = self.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
-        format!("{}://{user}{}", self.scheme, self.from_host())
+        format!("{}://{user}{}", self.scheme, self.after_scheme())
     }
 
     /// The URL without user and password: for requests, never for people.
     pub(super) fn without_user(&self) -> String {
-        format!("{}://{}", self.scheme, self.from_host())
+        format!("{}://{}", self.scheme, self.after_scheme())
     }
 
-    fn from_host(&self) -> String {
+    fn after_scheme(&self) -> String {
         let mut text = format!("{}{}", self.host, self.path);
         for (at, (name, value)) in self.query.iter().enumerate() {
             let before = if at == 0 { '?' } else { '&' };
