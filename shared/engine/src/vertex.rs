@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, VertexId};
 use crate::object::DeposedKey;
-use language::module::{Configuration, ModuleNode};
+use language::module::{Configuration, ModuleNode, ProvisionerWhen};
 use language::reference::{Reference, Subject, references_in};
 use language::syntax::ast::{Body, Expression, ExpressionKind, Traversal, TraversalStep};
 use std::fmt;
@@ -323,6 +323,16 @@ impl ConfigurationEdges<'_> {
                         self.graph.connect(id, on);
                     }
                 }
+            }
+        }
+        // What runs while it is destroyed refers to nothing but itself.
+        if let Some(connection) = &block.connection {
+            self.refer_body(id, &node, &connection.config);
+        }
+        for provisioner in block.provisioners.iter().filter(|p| p.when == ProvisionerWhen::Create) {
+            self.refer_body(id, &node, &provisioner.config);
+            if let Some(connection) = &provisioner.connection {
+                self.refer_body(id, &node, &connection.config);
             }
         }
         for (caller, depends) in self.module_depends_on(&resource.module) {

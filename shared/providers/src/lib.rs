@@ -5,6 +5,7 @@
 //! or a new state is admissible is the engine's judgement.
 
 pub mod builtin;
+mod command;
 mod diagnostic;
 mod error;
 pub mod install;
@@ -18,6 +19,7 @@ mod schema;
 mod schema_cache;
 mod source;
 
+pub use command::{CommandEnd, CommandError, CommandRequest, Commands, ShowLine, StopSignal};
 pub use diagnostic::{ProviderDiagnostic, Response, Severity};
 pub use error::{ProviderError, StartFailure};
 pub use installed::InstalledProviders;

@@ -14,6 +14,7 @@ mod migrate;
 mod migrate_store;
 mod outputs;
 mod project;
+mod provisioners;
 mod questions;
 mod refusals;
 mod runs;
