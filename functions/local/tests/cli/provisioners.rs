@@ -330,6 +330,9 @@ fn provisioners_that_cannot_be_run_are_refused_by_name() {
     let both = scene(&resource("remote-exec", "inline = [\"a\"]\n    script = \"b\""));
     both.run(&["validate"])
         .assert_refused("Only one of \"inline\", \"script\", or \"scripts\" must be set");
+    let own = scene(&resource("local-exec", "command = terraform_data.a.id"));
+    own.succeed(&["validate"]);
+    own.run(&["plan"]).assert_refused("Self-referential block");
     let connection =
         "command = \"x\"\n    connection {\n      port = \"x\"\n    host = \"h\"\n    }";
     scene(&resource("local-exec", connection))

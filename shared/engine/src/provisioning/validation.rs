@@ -5,6 +5,7 @@ use crate::evaluation::{EvalContext, RepetitionData};
 use crate::plan::PlanMode;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, Provisioner, ProvisionerWhen, ResourceBlock};
+use language::reference::{Subject, references_in};
 use std::collections::BTreeSet;
 use values::Value;
 use values::address::ModuleInstance;
@@ -46,7 +47,31 @@ pub(crate) fn unsupported(configuration: &Configuration, mode: PlanMode) -> Diag
         declared.chain(module.removed.iter().flat_map(|removed| &removed.provisioners))
     });
     let refused = all.filter(may_run).filter_map(|p| Some(refused(p)?.at(p.kind_span)));
-    refused.collect()
+    let mut refused: Diagnostics = refused.collect();
+    if mode == PlanMode::Normal {
+        let blocks = configuration.modules().flat_map(|node| node.module.resources.values());
+        refused.extend(blocks.flat_map(referring_to_themselves));
+    }
+    refused
+}
+
+/// What provisioners of a create refer to their own resource by: it has no value before they have run.
+fn referring_to_themselves(block: &ResourceBlock) -> Vec<Diagnostic> {
+    let created = block.provisioners.iter().filter(|p| p.when == ProvisionerWhen::Create);
+    let references = created
+        .flat_map(|p| &p.config.attributes)
+        .flat_map(|attribute| references_in(&attribute.expression).into_iter().flatten());
+    let own = references.filter(
+        |r| matches!(&r.subject, Subject::Resource(resource) if *resource == block.address),
+    );
+    let detail = format!(
+        "Provisioners run before {} can be referred to by its name. Use \"self\", which is the object that they run on.",
+        block.address
+    );
+    own.map(|reference| {
+        Diagnostic::error("Self-referential block", detail.clone()).at(reference.span)
+    })
+    .collect()
 }
 
 fn not_supported(kind: &str) -> Diagnostic {

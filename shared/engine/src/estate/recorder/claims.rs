@@ -146,7 +146,9 @@ impl EstateRecorder {
     /// What the record of a member says of it after a step.
     pub(super) fn mark(&self, address: &ResourceInstance, step: Step) -> Mark {
         let slot = self.slot(address);
-        let Some(mut claim) = self.own_claim(&slot) else { return Mark::default() };
+        let Some(mut claim) = self.own_claim(&slot) else {
+            return Mark { outcome: Some(JournalOutcome::Recorded), ..Mark::default() };
+        };
         let member = self.members.get(address);
         let action = claim.action;
         claim.attempt = self.attempt;
