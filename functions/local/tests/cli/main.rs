@@ -16,6 +16,7 @@ mod modules;
 mod outputs;
 mod project;
 mod providers;
+mod provisioners;
 mod questions;
 mod refusals;
 mod runs;

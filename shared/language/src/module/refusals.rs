@@ -26,17 +26,6 @@ pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
             if resource.address.mode == ResourceMode::Ephemeral {
                 refuse("ephemeral resources", resource.span);
             }
-            if let Some(connection) = &resource.connection {
-                refuse("connection blocks", connection.span);
-            }
-            for provisioner in &resource.provisioners {
-                refuse("provisioners", provisioner.span);
-            }
-        }
-        for removed in &module.removed {
-            for provisioner in &removed.provisioners {
-                refuse("provisioners", provisioner.span);
-            }
         }
         for import in module.imports.iter().filter(|import| import.provider.is_some()) {
             refuse(
