@@ -1,5 +1,6 @@
 //! The calls of the protocol, answered from the world.
 
+use crate::ephemeral::Token;
 use crate::parricide::Parricide;
 use crate::server::Provider;
 use crate::world::{LoggedCall, World};
@@ -100,6 +101,14 @@ fn error(summary: impl Into<String>) -> wire::Diagnostic {
     }
 }
 
+/// The phase in which a call about a token ends, and what is said.
+fn outcome(token: &Token, call: &str) -> (&'static str, Vec<wire::Diagnostic>) {
+    match token.fails(call) {
+        true => ("failed", vec![error(format!("The world refuses to {call} it"))]),
+        false => ("finished", Vec::new()),
+    }
+}
+
 fn encode(value: &Value, ty: &Type) -> Result<Option<wire::DynamicValue>, Status> {
     to_dynamic_value(value, ty).map(Some).map_err(internal)
 }
@@ -154,6 +163,7 @@ impl Service {
             ty: (!ty.is_empty()).then(|| ty.into()),
             object,
             phase: "started".into(),
+            password: None,
             pid: std::process::id(),
         };
         let world = self.world()?;
@@ -417,7 +427,10 @@ impl Provider for Service {
             (false, false) => "update",
         };
         let named = if planned.is_null() { &prior } else { &planned };
-        let logged = self.begin(action, &request.type_name, Service::name_of(named))?;
+        let mut logged = self.begin(action, &request.type_name, Service::name_of(named))?;
+        let config = decode(request.config.as_ref(), ty)?;
+        let password = config.attribute("password");
+        logged.call.password = password.and_then(|p| Some(p.as_str()?.to_owned()));
         let meta_type = schemas::provider_meta().block.implied_type();
         let token = request_tokens::of(&decode(request.provider_meta.as_ref(), &meta_type)?);
         let ty_name = &request.type_name;
@@ -539,11 +552,15 @@ impl Provider for Service {
         let request = request.into_inner();
         let ty = ephemeral::schema().block.implied_type();
         let config = decode(request.config.as_ref(), &ty)?;
-        let object = Service::name_of(&config);
-        self.begin("open", &request.type_name, object.clone())?.end("finished")?;
+        let token = Token::of(&config);
+        let logged = self.begin("open", &request.type_name, token.name.clone())?;
+        let (phase, diagnostics) = outcome(&token, "open");
+        logged.end(phase)?;
         answer(wire::open_ephemeral_resource::Response {
-            result: encode(&ephemeral::open(&config), &ty)?,
-            private: object.map(String::into_bytes),
+            result: encode(&token.result(&config), &ty)?,
+            private: token.to_private(),
+            renew_at: token.renew_at(),
+            diagnostics,
             ..Default::default()
         })
     }
@@ -553,11 +570,14 @@ impl Provider for Service {
         request: Request<wire::renew_ephemeral_resource::Request>,
     ) -> Answer<wire::renew_ephemeral_resource::Response> {
         let request = request.into_inner();
-        let object = request.private.clone().and_then(|p| String::from_utf8(p).ok());
-        self.begin("renew", &request.type_name, object)?.end("finished")?;
+        let token = Token::from_private(request.private.as_deref());
+        let logged = self.begin("renew", &request.type_name, token.name.clone())?;
+        let (phase, diagnostics) = outcome(&token, "renew");
+        logged.end(phase)?;
         answer(wire::renew_ephemeral_resource::Response {
             private: request.private,
-            ..Default::default()
+            renew_at: token.renew_at(),
+            diagnostics,
         })
     }
 
@@ -566,9 +586,11 @@ impl Provider for Service {
         request: Request<wire::close_ephemeral_resource::Request>,
     ) -> Answer<wire::close_ephemeral_resource::Response> {
         let request = request.into_inner();
-        let object = request.private.and_then(|p| String::from_utf8(p).ok());
-        self.begin("close", &request.type_name, object)?.end("finished")?;
-        answer(Default::default())
+        let token = Token::from_private(request.private.as_deref());
+        let logged = self.begin("close", &request.type_name, token.name.clone())?;
+        let (phase, diagnostics) = outcome(&token, "close");
+        logged.end(phase)?;
+        answer(wire::close_ephemeral_resource::Response { diagnostics })
     }
 
     async fn get_functions(
@@ -583,6 +605,15 @@ impl Provider for Service {
         &self,
         request: Request<wire::call_function::Request>,
     ) -> Answer<wire::call_function::Response> {
-        answer(functions::call(request.get_ref()))
+        // Functions need no configuration, and without one there is no log.
+        let logged = match self.world.get() {
+            Some(_) => Some(self.begin("function", "", Some(request.get_ref().name.clone()))?),
+            None => None,
+        };
+        let response = functions::call(request.get_ref());
+        if let Some(logged) = logged {
+            logged.end(if response.error.is_none() { "finished" } else { "failed" })?;
+        }
+        answer(response)
     }
 }

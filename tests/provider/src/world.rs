@@ -28,6 +28,9 @@ pub struct LoggedCall {
     pub object: Option<String>,
     /// `started`, `finished` or `failed`.
     pub phase: String,
+    /// What a write-only attribute says, at the end of the change that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
     /// Process that served it.
     pub pid: u32,
 }

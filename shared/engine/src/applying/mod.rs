@@ -22,6 +22,7 @@ pub(crate) use takeover::settle;
 
 use crate::changes::{Action, ResourceInstanceChange, Summary};
 use crate::checks::CheckResults;
+use crate::ephemeral;
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
 use crate::object::{DeposedKey, Object};
@@ -43,7 +44,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use values::Value;
-use values::address::{ConfigResource, ResourceInstance};
+use values::address::{ConfigResource, ResourceInstance, ResourceMode};
 
 /// What an apply came to.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +124,7 @@ impl Applied {
 
 /// One apply.
 pub(crate) struct ApplyWalk {
-    pub(crate) context: EvalContext,
+    pub(crate) context: Arc<EvalContext>,
     pub(crate) plan: Arc<Plan>,
     pub(crate) recorder: Arc<dyn Recorder>,
     pub(crate) records: InstanceRecords,
@@ -245,7 +246,7 @@ pub(crate) async fn apply(
     recorder: Arc<dyn Recorder>,
     options: ApplyOptions,
 ) -> (Applied, Diagnostics) {
-    let graph::ApplyGraph { graph, deposed } =
+    let graph::ApplyGraph { mut graph, deposed } =
         graph::build(&context, &plan, options.resumed.as_ref());
     let mut changes = HashMap::new();
     let mut changed = BTreeSet::new();
@@ -284,7 +285,7 @@ pub(crate) async fn apply(
     let import = plan.imports.len() - unimported.len();
     unmoved.extend(unimported);
     let walk_state = Arc::new(ApplyWalk {
-        context,
+        context: Arc::new(context),
         plan,
         recorder,
         records,
@@ -304,13 +305,14 @@ pub(crate) async fn apply(
     });
     let cycles = graph.cycles();
     if cycles.is_empty() {
+        ephemeral::close_after_use(&mut graph);
         walk(
             &graph,
             |vertex| {
                 let (walk_state, vertex) = (walk_state.clone(), vertex.clone());
                 async move { visit(walk_state, vertex).await }
             },
-            |_| {},
+            Vertex::is_always_visited,
         )
         .await;
     } else {
@@ -347,6 +349,7 @@ fn incomplete() -> Diagnostic {
 async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
     match vertex {
         Vertex::Changed(_) | Vertex::Destroyed(..) | Vertex::Settled => Walked::Done,
+        Vertex::Close(resource) => ephemeral::close(&walk.context, &resource).await,
         _ if !walk.may_begin() => Walked::Failed,
         Vertex::Change(address) | Vertex::Destroy(address, _) if walk.is_unmoved(&address) => {
             Walked::Failed
@@ -360,6 +363,9 @@ async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
             walked
         }
         Vertex::Expansion(resource) => resource::expand(walk, resource).await,
+        Vertex::Resource(resource) if resource.resource.mode == ResourceMode::Ephemeral => {
+            ephemeral::open(&walk.context, &resource).await
+        }
         Vertex::Resource(resource) => resource::finish(&walk, &resource),
         Vertex::Change(address) => change::visit(walk, address).await,
         Vertex::Destroy(address, deposed) => deletion::visit(walk, address, deposed).await,

@@ -1,7 +1,5 @@
 //! What the language has and this engine has not yet: refused, never ignored.
 
-use values::address::ResourceMode;
-
 use super::tree::Configuration;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
@@ -28,9 +26,6 @@ pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
     for node in configuration.modules() {
         let module = &node.module;
         for resource in module.resources.values() {
-            if resource.address.mode == ResourceMode::Ephemeral {
-                refuse("ephemeral resources", resource.span);
-            }
             if let Some(connection) = &resource.connection {
                 refuse("connection blocks", connection.span);
             }

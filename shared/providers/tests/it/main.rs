@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod builtin;
+mod builtin_functions;
 mod cli_config;
 mod hash;
 mod install;
