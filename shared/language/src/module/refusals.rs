@@ -38,12 +38,6 @@ pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
                 refuse("provisioners", provisioner.span);
             }
         }
-        for import in module.imports.iter().filter(|import| import.provider.is_some()) {
-            refuse(
-                "providers of import blocks, which are for generated configuration",
-                import.span,
-            );
-        }
         for meta in module.settings.provider_metas.values() {
             refuse("provider_meta blocks", meta.span);
         }
