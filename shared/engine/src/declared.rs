@@ -2,6 +2,7 @@
 
 use crate::evaluation::EvalContext;
 use crate::object_codec::resource_schema;
+use crate::provider_meta::running_for;
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
 use providers::{Provider, ProviderSchema, TypedSchema};
@@ -28,7 +29,7 @@ impl Declared {
         if !provider_is_configured(context, &provider_address, resource) {
             return None;
         }
-        let provider = context.pool.running(&provider_address)?;
+        let provider = running_for(context, &provider_address, &resource.module)?;
         let schemas = context.pool.schema(&provider_address.provider)?;
         let Resource { mode, ty, .. } = &resource.resource;
         let Some(schema) = resource_schema(&schemas, *mode, ty).cloned() else {

@@ -24,6 +24,7 @@ mod open_ephemerals;
 pub mod plan;
 mod planning;
 mod provider_diagnostics;
+mod provider_meta;
 mod provider_pool;
 pub mod random;
 pub mod reads;

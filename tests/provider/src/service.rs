@@ -124,6 +124,15 @@ fn decode(value: Option<&wire::DynamicValue>, ty: &Type) -> Result<Value, Status
     Ok(value.unwrap_or_else(|| Value::null(ty.clone())))
 }
 
+fn meta(value: Option<&wire::DynamicValue>) -> Result<Value, Status> {
+    decode(value, &schemas::provider_meta().block.implied_type())
+}
+
+/// What the module calls itself.
+fn module(meta: &Value) -> Option<String> {
+    Some(meta.attribute("module")?.as_str()?.to_owned())
+}
+
 fn path_to_wire(path: &Path) -> wire::AttributePath {
     use wire::attribute_path::{Step, step::Selector};
     let steps = path.0.iter().filter_map(|step| {
@@ -164,6 +173,7 @@ impl Service {
             object,
             phase: "started".into(),
             password: None,
+            module: None,
             pid: std::process::id(),
         };
         let world = self.world()?;
@@ -357,7 +367,8 @@ impl Provider for Service {
         let request = request.into_inner();
         let ty = self.resource_type(&request.type_name)?;
         let current = decode(request.current_state.as_ref(), ty)?;
-        let logged = self.begin("read", &request.type_name, Service::name_of(&current))?;
+        let mut logged = self.begin("read", &request.type_name, Service::name_of(&current))?;
+        logged.call.module = module(&meta(request.provider_meta.as_ref())?);
         let read = match &*request.type_name {
             thing::TYPE => thing::read(self.world()?, &current, ty),
             other => {
@@ -394,7 +405,8 @@ impl Provider for Service {
         let proposed = decode(request.proposed_new_state.as_ref(), ty)?;
         let config = decode(request.config.as_ref(), ty)?;
         let named = if proposed.is_null() { &prior } else { &proposed };
-        let logged = self.begin("plan", &request.type_name, Service::name_of(named))?;
+        let mut logged = self.begin("plan", &request.type_name, Service::name_of(named))?;
+        logged.call.module = module(&meta(request.provider_meta.as_ref())?);
         let (planned, replace) = match &*request.type_name {
             _ if proposed.is_null() => (proposed, Vec::new()),
             thing::TYPE => thing::plan(&prior, &proposed, &config),
@@ -431,8 +443,9 @@ impl Provider for Service {
         let config = decode(request.config.as_ref(), ty)?;
         let password = config.attribute("password");
         logged.call.password = password.and_then(|p| Some(p.as_str()?.to_owned()));
-        let meta_type = schemas::provider_meta().block.implied_type();
-        let token = request_tokens::of(&decode(request.provider_meta.as_ref(), &meta_type)?);
+        let meta = meta(request.provider_meta.as_ref())?;
+        logged.call.module = module(&meta);
+        let token = request_tokens::of(&meta);
         let ty_name = &request.type_name;
         let changed = self.change(ty_name, action, &prior, &planned, token.as_deref()).await;
         let (state, diagnostics, phase) = match changed {
@@ -523,7 +536,8 @@ impl Provider for Service {
         let request = request.into_inner();
         let ty = thing::data_schema().block.implied_type();
         let config = decode(request.config.as_ref(), &ty)?;
-        let logged = self.begin("data", &request.type_name, Service::name_of(&config))?;
+        let mut logged = self.begin("data", &request.type_name, Service::name_of(&config))?;
+        logged.call.module = module(&meta(request.provider_meta.as_ref())?);
         match thing::look_up(self.world()?, &config, &self.thing) {
             Ok(state) => {
                 logged.end("finished")?;

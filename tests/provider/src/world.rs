@@ -31,6 +31,9 @@ pub struct LoggedCall {
     /// What a write-only attribute says, at the end of the change that it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
+    /// What the module that uses the provider calls itself, at the end of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// Process that served it.
     pub pid: u32,
 }

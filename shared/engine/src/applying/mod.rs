@@ -364,7 +364,12 @@ async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
         }
         Vertex::Expansion(resource) => resource::expand(walk, resource).await,
         Vertex::Resource(resource) if resource.resource.mode == ResourceMode::Ephemeral => {
-            ephemeral::open(&walk.context, &resource).await
+            let walked = ephemeral::open(&walk.context, &resource).await;
+            // Nor because something cannot be opened once more.
+            if matches!(walked, Walked::Failed) && walk.members.resumed().is_some() {
+                walk.leave();
+            }
+            walked
         }
         Vertex::Resource(resource) => resource::finish(&walk, &resource),
         Vertex::Change(address) => change::visit(walk, address).await,

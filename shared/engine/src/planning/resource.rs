@@ -11,6 +11,7 @@ use crate::ephemeral;
 use crate::graph::Walked;
 use crate::object_codec::{decode, mark_by_schema};
 use crate::plan::{PlanMode, RefreshedInstance, Seen};
+use crate::provider_meta;
 use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use std::collections::BTreeSet;
@@ -164,7 +165,14 @@ fn is_wanted(walk: &PlanWalk, address: &ResourceInstance) -> bool {
 
 fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Declared> {
     let declared = Declared::of(&walk.context, resource)?;
-    let (provider, resource) = (&declared.provider_address.provider, &resource.resource);
+    let provider = &declared.provider_address.provider;
+    if !walk.validating()
+        && let Some(unwanted) = provider_meta::unwanted(&walk.context, resource, provider)
+    {
+        walk.context.report([unwanted]);
+        return None;
+    }
+    let resource = &resource.resource;
     walk.outcome.schema(provider, resource.mode, &resource.ty, &declared.schema);
     Some(declared)
 }

@@ -9,6 +9,7 @@ use crate::graph::{Walked, walk};
 use crate::moving::Moves;
 use crate::object::Object;
 use crate::object_codec::resource_schema;
+use crate::provider_meta::running_for;
 use crate::plan::{Plan, PlanMode, RefreshedInstance, Seen};
 use crate::vertex::Vertex;
 use futures::stream::{self, StreamExt};
@@ -157,7 +158,8 @@ impl Reading {
         planned: &RefreshedInstance,
     ) -> Option<RefreshedInstance> {
         let context = &self.walk.context;
-        let provider = context.pool.running(&planned.provider)?;
+        let module = address.module.path();
+        let provider = running_for(context, &planned.provider, &module)?;
         let schemas = context.pool.schema(&planned.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
@@ -179,7 +181,8 @@ impl Reading {
             return self.read_data(address, planned).await;
         }
         let walk = &self.walk;
-        let provider = walk.context.pool.running(&planned.provider)?;
+        let module = address.module.path();
+        let provider = running_for(&walk.context, &planned.provider, &module)?;
         let schemas = walk.context.pool.schema(&planned.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let mut instance = RefreshedInstance {

@@ -38,9 +38,6 @@ pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
                 refuse("provisioners", provisioner.span);
             }
         }
-        for meta in module.settings.provider_metas.values() {
-            refuse("provider_meta blocks", meta.span);
-        }
     }
     refused
 }

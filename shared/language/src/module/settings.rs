@@ -176,6 +176,9 @@ impl Decoder<'_> {
             match &*inner.type_name {
                 "backend" => {
                     if let Some(label) = inner.labels.first().cloned() {
+                        for attribute in &inner.body.attributes {
+                            self.diagnostics.extend(constant(&attribute.expression).1);
+                        }
                         let config = Arc::new(inner.body);
                         let (kind, kind_span) = (label.text, label.span);
                         if !BACKENDS.contains(&&*kind) {

@@ -11,6 +11,7 @@ mod killed;
 mod main_job;
 mod partial_results;
 mod programs;
+mod provider_meta;
 mod replacement;
 mod resumed;
 mod secrets;
