@@ -61,10 +61,11 @@ fn unsupported(
         ResourceMode::Data => (
             "Invalid data source",
             "data source",
-            schemas
-                .resources
-                .contains_key(ty)
-                .then_some(("managed resource type", "resource", "data")),
+            schemas.resources.contains_key(ty).then_some((
+                "managed resource type",
+                "resource",
+                "data",
+            )),
         ),
         ResourceMode::Ephemeral => ("Invalid ephemeral resource", "ephemeral resource", None),
     };

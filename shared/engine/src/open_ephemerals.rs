@@ -124,9 +124,7 @@ impl Drop for OpenEphemerals {
     }
 }
 
-async fn closings(
-    opened: impl IntoIterator<Item = (ResourceInstance, Opened)>,
-) -> Vec<Closing> {
+async fn closings(opened: impl IntoIterator<Item = (ResourceInstance, Opened)>) -> Vec<Closing> {
     let mut closings = Vec::new();
     for (address, Opened { provider, keeping }) in opened {
         let Kept { private, warnings, failure } = keeping.end().await;

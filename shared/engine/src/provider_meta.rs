@@ -62,7 +62,11 @@ fn declared<'c>(
 }
 
 /// What a module says; nothing where its provider does not want to hear it, or where that is wrong, which is reported.
-fn said_by(context: &EvalContext, module: &ModulePath, provider: &ProviderAddress) -> Option<Value> {
+fn said_by(
+    context: &EvalContext,
+    module: &ModulePath,
+    provider: &ProviderAddress,
+) -> Option<Value> {
     if context.operation == Operation::Validate {
         return None;
     }

@@ -44,7 +44,12 @@ pub(crate) struct Due {
 }
 
 impl EphemeralSteps {
-    pub(crate) fn begin(&mut self, address: &ResourceInstance, step: EphemeralStep, now: Timestamp) {
+    pub(crate) fn begin(
+        &mut self,
+        address: &ResourceInstance,
+        step: EphemeralStep,
+        now: Timestamp,
+    ) {
         self.0.insert(address.clone(), Running { step, start: rounded(now), beats: 0 });
     }
 

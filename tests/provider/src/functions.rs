@@ -22,10 +22,8 @@ pub(crate) fn signatures() -> HashMap<String, wire::Function> {
         ..Default::default()
     };
     let upper = wire::Function { summary: "In capitals".into(), ..of(vec![text("text")]) };
-    let join_all = wire::Function {
-        variadic_parameter: Some(text("parts")),
-        ..of(vec![text("separator")])
-    };
+    let join_all =
+        wire::Function { variadic_parameter: Some(text("parts")), ..of(vec![text("separator")]) };
     let anything = wire::function::Parameter {
         allow_null_value: true,
         allow_unknown_values: true,

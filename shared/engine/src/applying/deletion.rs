@@ -72,7 +72,7 @@ async fn delete(
         return forgotten;
     }
     let module = address.module.path();
-        let provider = running_for(&walk.context, &change.provider, &module);
+    let provider = running_for(&walk.context, &change.provider, &module);
     let schemas = walk.context.pool.schema(&change.provider.provider);
     let schema = schemas
         .as_ref()

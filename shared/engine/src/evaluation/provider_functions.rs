@@ -83,7 +83,8 @@ fn schema(
 
 /// Starting a provider fails for one reason.
 fn first(errors: Vec<Diagnostic>) -> Diagnostic {
-    let none = || Diagnostic::error("Failed to load plugin schemas", "The provider did not say why.");
+    let none =
+        || Diagnostic::error("Failed to load plugin schemas", "The provider did not say why.");
     errors.into_iter().next().unwrap_or_else(none)
 }
 
@@ -101,7 +102,8 @@ fn described(signature: &FunctionSignature) -> ProviderFunction {
     }
 }
 
-const NO_THREAD: &str = "the provider's answer cannot be waited for on a runtime of a single thread";
+const NO_THREAD: &str =
+    "the provider's answer cannot be waited for on a runtime of a single thread";
 
 /// Waits for a provider without keeping its runtime from going on; `None` where nothing else could go on meanwhile.
 fn wait<T>(answer: impl Future<Output = T>) -> Option<T> {

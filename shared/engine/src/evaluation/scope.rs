@@ -82,7 +82,9 @@ impl<'a> ModuleScope<'a> {
             return Err(Self::missing(
                 reference,
                 "Ephemeral resource instance has expired",
-                format!("The remote object for {expired} is no longer available due to a renewal error, so Terraform cannot evaluate this expression."),
+                format!(
+                    "The remote object for {expired} is no longer available due to a renewal error, so Terraform cannot evaluate this expression."
+                ),
             ));
         }
         Ok(self.context.working.resource(&resource).unwrap_or_else(unknown))

@@ -164,7 +164,8 @@ async fn one_that_is_made_of_another_is_closed_first() {
         }
     "#;
     let (_, applied, _) = scene.apply(text, PlanMode::Normal).await;
-    let order = ["open outer", "open token of outer", "apply user done", "close token", "close outer"];
+    let order =
+        ["open outer", "open token of outer", "apply user done", "close token", "close outer"];
     let places: Vec<_> = order.iter().map(|call| position(&applied, call)).collect();
     assert!(places.is_sorted(), "{applied:?}");
 }
@@ -189,7 +190,10 @@ async fn what_is_not_known_yet_is_opened_while_applying() {
     let state = scene.estate.state();
     let user = state.instances.iter().find(|(address, _)| &*address.resource.name == "user");
     let dependencies = &user.unwrap().1.current.as_ref().unwrap().dependencies;
-    assert_eq!(dependencies.iter().map(ToString::to_string).collect::<Vec<_>>(), ["test_thing.first"]);
+    assert_eq!(
+        dependencies.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["test_thing.first"]
+    );
 }
 
 #[tokio::test]
@@ -397,7 +401,8 @@ async fn nothing_of_it_decides_what_a_plan_rests_on() {
     let (plan, diagnostics) = scene.plan(&text).await;
     assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
     assert_eq!(actions(&plan), ["test_thing.user Create"]);
-    let looked_at: Vec<_> = plan.reads.instances.iter().map(|(a, l)| format!("{a} {l:?}")).collect();
+    let looked_at: Vec<_> =
+        plan.reads.instances.iter().map(|(a, l)| format!("{a} {l:?}")).collect();
     assert_eq!(looked_at.len(), 1, "{looked_at:?}");
     assert!(looked_at[0].starts_with("test_thing.base Configuring"), "{looked_at:?}");
 }
@@ -420,13 +425,37 @@ async fn functions_of_providers_are_called() {
     assert!(!calls.iter().any(|call| call.starts_with("configure")), "{calls:?}");
 
     let refused = [
-        ("provider::test::join()", "Not enough function arguments", "Missing value for \"separator\"."),
+        (
+            "provider::test::join()",
+            "Not enough function arguments",
+            "Missing value for \"separator\".",
+        ),
         ("provider::test::join(null)", "Invalid function argument", "argument must not be null"),
-        ("provider::test::join([])", "Invalid function argument", "\"separator\" parameter: string required"),
-        ("provider::test::join(\"\", \"a\", \"\")", "Invalid function argument", "Invalid value for \"parts\" parameter: a part must not be empty."),
-        ("provider::test::split()", "Unknown provider function", "The function \"split\" is not available from the provider \"test\"."),
-        ("provider::other::join()", "Unknown provider function", "There is no function named \"provider::other::join\"."),
-        ("provider::test::x::join()", "Unknown provider function", "There is no function named \"provider::test::x::join\"."),
+        (
+            "provider::test::join([])",
+            "Invalid function argument",
+            "\"separator\" parameter: string required",
+        ),
+        (
+            "provider::test::join(\"\", \"a\", \"\")",
+            "Invalid function argument",
+            "Invalid value for \"parts\" parameter: a part must not be empty.",
+        ),
+        (
+            "provider::test::split()",
+            "Unknown provider function",
+            "The function \"split\" is not available from the provider \"test\".",
+        ),
+        (
+            "provider::other::join()",
+            "Unknown provider function",
+            "There is no function named \"provider::other::join\".",
+        ),
+        (
+            "provider::test::x::join()",
+            "Unknown provider function",
+            "There is no function named \"provider::test::x::join\".",
+        ),
         ("provider::join()", "Unknown provider function", "must include the provider name"),
     ];
     for (call, summary, detail) in refused {

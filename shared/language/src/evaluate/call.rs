@@ -327,7 +327,8 @@ fn unknown_function(call: &FunctionCall, console: bool) -> Diagnostic {
     };
     let detail = match namespace {
         "provider" => {
-            "The function call must include the provider name after the \"provider::\" prefix.".into()
+            "The function call must include the provider name after the \"provider::\" prefix."
+                .into()
         }
         _ => format!(
             "The function namespace {namespace:?} is not valid. Provider function calls must use the \"provider::\" namespace prefix."

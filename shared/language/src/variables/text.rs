@@ -39,7 +39,10 @@ pub enum ValuesTextError {
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn values_from_text(name: &str, text: &str) -> Result<BTreeMap<Arc<str>, Value>, ValuesTextError> {
+pub fn values_from_text(
+    name: &str,
+    text: &str,
+) -> Result<BTreeMap<Arc<str>, Value>, ValuesTextError> {
     let sources = Sources::new();
     let file = sources.add(name, text.as_bytes());
     let (body, diagnostics) = parse_body(&sources, file);

@@ -6,10 +6,11 @@ mod remote_state;
 
 use crate::{
     ApplyResourceRequest, ApplyResourceResponse, CallFunctionRequest, Capabilities,
-    ConfigureRequest, FunctionError, ImportResourceRequest, ImportResourceResponse, MoveResourceRequest, MoveResourceResponse,
-    PlanResourceRequest, PlanResourceResponse, Provider, ProviderDiagnostic, ProviderError,
-    ProviderSchema, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
-    ReadResourceResponse, RemoteStateReader, Response, TypedSchema, UpgradeResourceStateRequest,
+    ConfigureRequest, FunctionError, ImportResourceRequest, ImportResourceResponse,
+    MoveResourceRequest, MoveResourceResponse, PlanResourceRequest, PlanResourceResponse, Provider,
+    ProviderDiagnostic, ProviderError, ProviderSchema, ReadDataSourceRequest,
+    ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse, RemoteStateReader, Response,
+    TypedSchema, UpgradeResourceStateRequest,
 };
 use async_trait::async_trait;
 use language::functions::Random;

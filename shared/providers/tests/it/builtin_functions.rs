@@ -54,10 +54,7 @@ async fn expressions_of_values() {
             "{ a = 1, \"b c\" = { x = [1] }, \"1\" = 2 }",
             "{\n  \"1\" = 2\n  a   = 1\n  \"b c\" = {\n    x = [1]\n  }\n}",
         ),
-        (
-            "[{ a = 1 }, { b = [[], {}] }]",
-            "[{\n  a = 1\n  }, {\n  b = [[], {}]\n}]",
-        ),
+        ("[{ a = 1 }, { b = [[], {}] }]", "[{\n  a = 1\n  }, {\n  b = [[], {}]\n}]"),
         (
             "{ true = 1, null = 1, for = 1, a-b = 1, \"é\" = 1, _x = 1, \"\" = 1, \".\" = 1, \"a.b\" = 1 }",
             "{\n  \"\"    = 1\n  \".\"   = 1\n  _x    = 1\n  a-b   = 1\n  \"a.b\" = 1\n  for   = 1\n  null  = 1\n  true  = 1\n  é     = 1\n}",
@@ -97,10 +94,7 @@ async fn files_of_values() {
             "a = 1\nb = \"x\\n$${y}\"\nc = [1, 2, {\n  x = true\n}]\nd = {\n  \"k k\" = null\n  z     = []\n}\ne = null\n",
         ),
         ("{ true = 1, null = 2, for = 3 }", "for  = 3\nnull = 2\ntrue = 1\n"),
-        (
-            "{ a = \"multi\\nline\\n\", abc = 2 }",
-            "a   = \"multi\\nline\\n\"\nabc = 2\n",
-        ),
+        ("{ a = \"multi\\nline\\n\", abc = 2 }", "a   = \"multi\\nline\\n\"\nabc = 2\n"),
     ];
     for (given, expected) in cases {
         let text = encoded("encode_tfvars", given).await;

@@ -28,7 +28,8 @@ impl Stream {
         }
         for Due { address, step, elapsed } in self.activity().ephemeral.due(now) {
             let words = ephemeral_words(step);
-            let text = format!("{address}: Still {}... [{} elapsed]", words.progress, duration(elapsed));
+            let text =
+                format!("{address}: Still {}... [{} elapsed]", words.progress, duration(elapsed));
             self.hook(text, "ephemeral_op_progress", &address, |fields| {
                 fields.string("action", words.action);
                 fields.raw("elapsed_seconds", elapsed);

@@ -139,7 +139,8 @@ fn programs_follow_the_stream() {
 
 /// All steps of an ephemeral resource, told to a hook.
 fn tell_ephemeral(hook: &dyn Hook, time: &Time, tick: &dyn Fn()) {
-    let token = Resource { mode: ResourceMode::Ephemeral, ty: "aws_token".into(), name: "t".into() };
+    let token =
+        Resource { mode: ResourceMode::Ephemeral, ty: "aws_token".into(), name: "t".into() };
     let token = token.absolute(&ModuleInstance::root());
     let (a, b) = (token.instance(InstanceKey::Int(0)), token.instance(InstanceKey::Int(1)));
     let _ = hook.ephemeral_deferred(&b);

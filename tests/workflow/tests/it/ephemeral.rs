@@ -100,7 +100,8 @@ fn another_process_that_goes_on_opens_it_again() {
 
 #[test]
 fn it_is_closed_when_a_change_fails() {
-    let failing = CONFIGURATION.replace("  name     = \"user\"", "  name = \"user\"\n  fail_on = \"create\"");
+    let failing =
+        CONFIGURATION.replace("  name     = \"user\"", "  name = \"user\"\n  fail_on = \"create\"");
     let estate = Estate::new(&failing);
     let since = estate.calls().len();
     estate.run(&["apply", "-auto-approve"]).assert_failed(&["refuses to create"]);

@@ -66,7 +66,11 @@ fn what_a_module_may_not_say() {
     let refused = [
         ("test", "module = var.x", "Variables may not be used here."),
         ("test", "module = upper(\"x\")", "Functions may not be called here."),
-        ("test", "module = [\"x\"]", "Inappropriate value for attribute \"module\": string required."),
+        (
+            "test",
+            "module = [\"x\"]",
+            "Inappropriate value for attribute \"module\": string required.",
+        ),
         ("test", "other = 1", "An argument named \"other\" is not expected here."),
         (
             "terraform",
