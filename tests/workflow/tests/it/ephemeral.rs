@@ -83,19 +83,25 @@ fn a_token_is_opened_for_each_operation_and_kept_nowhere() {
 #[test]
 fn another_process_that_goes_on_opens_it_again() {
     let estate = Estate::new(CONFIGURATION);
-    estate.succeed(&["plan", "-out=plan.bin"]);
+    let tokens = ("TEST_PROVIDER_REQUEST_TOKENS", "1");
+    let ran = estate.run_with(&["plan", "-out=plan.bin"], &[tokens]);
+    assert!(ran.status.success(), "{}", ran.said());
     let before = estate.calls().len();
-    // The first thing is created, and nothing more.
-    let death = ("PLUMB_TEST_KILL_AFTER_WRITE", "6");
-    let ran = estate.run_with(&["apply", "-parallelism=1", "plan.bin"], &[death]);
+    // The process dies when the first thing is created, and the token is open.
+    let ended = estate.calls().iter().filter(|call| call.phase != "started").count();
+    let death = ("TEST_PROVIDER_KILL_PARENT_AFTER", &*(ended + 4).to_string());
+    let ran = estate.run_with(&["apply", "-parallelism=1", "plan.bin"], &[tokens, death]);
     assert!(ran.was_killed(), "{}", ran.said());
     estate.assert_no_process_is_left();
-    let opened = calls(&estate, before);
-    assert!(opened.contains(&"open canary".to_owned()), "{opened:?}");
+    assert_eq!(calls(&estate, before), ["open canary"]);
     let since = estate.calls().len();
-    estate.succeed(&["apply", "plan.bin"]);
+    let ran = estate.run_with(&["apply", "plan.bin"], &[tokens]);
+    assert!(ran.status.success(), "{}", ran.said());
     assert_eq!(calls(&estate, since), ["open canary", "close canary"]);
-    estate.assert_settled();
+    assert_eq!(estate.names(), ["later", "user"]);
+    let created = estate.calls().into_iter().filter(|call| call.call == "create");
+    let passwords: Vec<_> = created.filter_map(|call| call.password).collect();
+    assert!(!passwords.is_empty() && passwords.iter().all(|p| p == TOKEN), "{passwords:?}");
 }
 
 #[test]
