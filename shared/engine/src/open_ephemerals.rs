@@ -4,19 +4,15 @@ use crate::clock::sleep_until;
 use crate::environment::Environment;
 use crate::hooks::EphemeralStep;
 use crate::provider_diagnostics::CallFailure;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use providers::{
     EphemeralHandle, OpenEphemeralResponse, Provider, ProviderDiagnostic, RenewEphemeralResponse,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use values::address::{AbsoluteResource, ConfigResource, ResourceInstance};
-
-/// So long before the time that a provider names, an object is renewed: the call takes a while itself.
-const AHEAD: Duration = Duration::from_secs(60);
 
 /// All that is open at the providers of one operation.
 #[derive(Default)]
@@ -184,7 +180,7 @@ impl Renewal {
             tokio::select! {
                 biased;
                 _ = &mut stopped => break,
-                () = sleep_until(&*self.environment.clock, ahead_of(at)) => {}
+                () = sleep_until(&*self.environment.clock, at) => {}
             }
             let step = EphemeralStep::Renew;
             self.environment.hook(|h| h.pre_ephemeral(&self.address, step));
@@ -216,9 +212,4 @@ impl Renewal {
         let answer = self.provider.renew_ephemeral(handle).await.map_err(CallFailure::Call)?;
         answer.into_result().map_err(CallFailure::Refused)
     }
-}
-
-fn ahead_of(time: Timestamp) -> Timestamp {
-    let ahead = SignedDuration::try_from(AHEAD).unwrap_or_default();
-    time.checked_sub(ahead).unwrap_or(Timestamp::MIN)
 }

@@ -202,7 +202,7 @@ async fn it_is_renewed_in_time_and_not_after_it_was_closed() {
     let text = r#"
         ephemeral "test_token" "t" {
           name  = "t"
-          renew = 120
+          renew = 60
         }
         resource "test_thing" "user" {
           name     = "slow"
@@ -223,7 +223,7 @@ async fn a_renewal_that_fails_spoils_what_comes_after() {
     let text = r#"
         ephemeral "test_token" "t" {
           name    = "t"
-          renew   = 120
+          renew   = 60
           fail_on = "renew"
         }
         resource "test_thing" "slow" { name = "slow" }
