@@ -4,6 +4,7 @@ mod importing;
 
 use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
+use crate::ephemeral;
 use crate::evaluation::{EvalContext, Operation};
 use crate::inspection::{Basis, Inspection};
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
@@ -21,8 +22,12 @@ use language::variables::{InputValue, ValueSource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
 use values::address::ResourceInstance;
+
+/// How long closing ephemeral resources may take once an operation was given up.
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// Values for root variables, by name.
 pub type Variables = BTreeMap<Arc<str>, InputValue>;
@@ -152,7 +157,8 @@ impl Context {
     }
 
     /// Evaluates what is named in a configuration, for questions about it. Variables without a value are
-    /// unknown. What cannot be evaluated is reported, and is unknown too.
+    /// unknown. What cannot be evaluated is reported, and is unknown too. Providers run until the inspection is closed,
+    /// since questions may call their functions.
     pub async fn inspect(
         &self,
         configuration: &Arc<Configuration>,
@@ -164,9 +170,12 @@ impl Context {
         let now = self.environment.clock.now();
         let operation = Operation::Inspect;
         let context = self.evaluation(configuration, operation, variables, Some(now), &pool);
-        match self.supervise(&pool, Inspection::begin(context, basis)).await {
+        match self.attend(&pool, None, Inspection::begin(context, basis)).await {
             Some((inspection, diagnostics)) => (Some(inspection), diagnostics),
-            None => (None, interrupted()),
+            None => {
+                pool.close().await;
+                (None, interrupted())
+            }
         }
     }
 
@@ -261,9 +270,30 @@ impl Context {
         self.supervise_until(pool, None, work).await
     }
 
-    /// Does the work, passes a request to stop on to providers, and gives up when asked for good or
-    /// when the answer is due. Providers are ended and reaped whatever happens.
+    /// Does the work as [`Context::attend`] does. Providers are ended and reaped whatever happens, after what is open at
+    /// them was closed as far as there is time for that.
     async fn supervise_until<T>(
+        &self,
+        pool: &Arc<ProviderPool>,
+        deadline: Option<Deadline>,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let result = self.attend(pool, deadline, work).await;
+        let in_time = result.is_some() || self.stop.cause() == Some(StopCause::Interrupt);
+        if in_time && pool.ephemerals.are_open() {
+            tokio::select! {
+                biased;
+                () = ephemeral::close_left(&pool.ephemerals, &self.environment) => {}
+                () = self.environment.clock.sleep(CLOSING) => {}
+            }
+        }
+        pool.close().await;
+        result
+    }
+
+    /// Does the work, passes a request to stop on to providers, and gives up when asked for good or
+    /// when the answer is due.
+    async fn attend<T>(
         &self,
         pool: &Arc<ProviderPool>,
         deadline: Option<Deadline>,
@@ -283,16 +313,14 @@ impl Context {
             pool.stop().await;
             std::future::pending::<()>().await;
         };
-        let result = tokio::select! {
+        tokio::select! {
             // What is ready at once counts in this order.
             biased;
             result = work => Some(result),
             () = self.stop.aborted() => None,
             () = due => None,
             () = pass_on => None,
-        };
-        pool.close().await;
-        result
+        }
     }
 }
 

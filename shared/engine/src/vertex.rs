@@ -29,8 +29,11 @@ pub(crate) enum Vertex {
     Settled,
     /// Configuring a provider.
     Provider(ProviderConfigAddress),
-    /// Planning: all instances of a resource. Applying: their values together, once all are there.
+    /// Planning: all instances of a resource. Applying: their values together, once all are there. An ephemeral
+    /// resource is opened in both.
     Resource(ConfigResource),
+    /// An ephemeral resource is not needed any more: all its instances are closed.
+    Close(ConfigResource),
     /// Applying: the expansion of a resource.
     Expansion(ConfigResource),
     /// Applying: create, update, read, or take as it is.
@@ -41,6 +44,13 @@ pub(crate) enum Vertex {
     Changed(AbsoluteResource),
     /// Applying: so are its deletions, of objects replaced before or after their replacement.
     Destroyed(AbsoluteResource, Replaced),
+}
+
+impl Vertex {
+    /// Whether it is visited even if what it waits for has failed.
+    pub(crate) fn is_always_visited(&self) -> bool {
+        matches!(self, Vertex::Close(_))
+    }
 }
 
 /// When a deleted object's replacement is created, if it has one.
@@ -80,6 +90,7 @@ impl fmt::Display for Vertex {
             Vertex::Settled => write!(f, "changes (done)"),
             Vertex::Provider(address) => write!(f, "{address}"),
             Vertex::Resource(resource) => write!(f, "{resource}"),
+            Vertex::Close(resource) => write!(f, "{resource} (close)"),
             Vertex::Expansion(resource) => write!(f, "{resource} (expand)"),
             Vertex::Change(address) => write!(f, "{address}"),
             Vertex::Destroy(address, None) => write!(f, "{address} (destroy)"),
@@ -402,8 +413,8 @@ impl ConfigurationEdges<'_> {
     }
 }
 
-/// The resources that a vertex depends on, itself or through values and providers, but not through
-/// other resources.
+/// The resources that a vertex depends on, itself or through values, providers and ephemeral resources, but not
+/// through other resources.
 pub(crate) fn direct_resources(graph: &Graph<Vertex>, of: VertexId) -> Vec<ConfigResource> {
     let mut seen = std::collections::HashSet::new();
     let mut found = std::collections::BTreeSet::new();
@@ -413,10 +424,8 @@ pub(crate) fn direct_resources(graph: &Graph<Vertex>, of: VertexId) -> Vec<Confi
             continue;
         }
         match graph.vertex(id) {
-            Vertex::Resource(resource) => {
-                if resource.resource.mode != ResourceMode::Ephemeral {
-                    found.insert(resource.clone());
-                }
+            Vertex::Resource(resource) if resource.resource.mode != ResourceMode::Ephemeral => {
+                found.insert(resource.clone());
             }
             _ => pending.extend(graph.dependencies(id)),
         }

@@ -8,6 +8,7 @@ use crate::object::{DeposedKey, Object, ObjectStatus};
 use crate::object_codec::{encode, resource_schema};
 use crate::plan::Plan;
 use crate::planning::with_providers;
+use crate::provider_meta::running_for;
 use crate::record::body::{Claim, ClaimedAction, ClaimedObject, SharedAddresses};
 use crate::state::InstanceState;
 use crate::transaction::{InFlight, Settled, Settler};
@@ -70,7 +71,8 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
         Settled::NotNow(said.join("; "))
     };
     let pool = &context.pool;
-    let provider = pool.running(&provider_address).filter(|_| !errors.has_errors());
+    let provider = running_for(context, &provider_address, &address.module.path())
+        .filter(|_| !errors.has_errors());
     let schemas = pool.schema(&provider_address.provider);
     let schema = schemas
         .as_ref()

@@ -188,7 +188,7 @@ fn count(
 ) -> Option<Expansion> {
     const SUMMARY: &str = "Invalid count argument";
     if raw.marks().is_ephemeral() {
-        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a count.".into());
+        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify the number of resource instances.".into());
         return None;
     }
     // A sensitive number discloses nothing by being counted to; keys of for_each would.
@@ -261,7 +261,7 @@ fn for_each(
         return None;
     }
     if value.marks().is_ephemeral() {
-        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"for_each\" value is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a resource's for_each.".into());
+        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"for_each\" value is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a resource's instance keys.".into());
         return None;
     }
     let ty = value.ty();

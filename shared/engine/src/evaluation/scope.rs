@@ -2,19 +2,20 @@
 
 use super::context::{EvalContext, Operation};
 use super::expansion::RepetitionData;
+use super::provider_functions;
 use super::working::Named;
 use crate::object_codec::resource_schema;
 use language::diagnostics::{Diagnostic, Diagnostics};
-use language::functions::FunctionContext;
+use language::functions::{CallError, FunctionContext};
 use language::module::{Available, ModuleNode};
 use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
-use language::scope::{ProviderFunctionCall, ProviderFunctionError, Scope};
+use language::scope::{ProviderFunction, ProviderFunctionName, Scope};
 use language::source::{Sources, Span};
 use language::syntax::ast::TraversalStep;
 use language::syntax::suggest;
 use std::sync::Arc;
-use values::Value;
-use values::address::{InstanceKey, ModuleInstance};
+use values::address::{InstanceKey, ModuleInstance, Resource, ResourceMode};
+use values::{Marks, Value};
 
 /// What expressions see in one module instance, and in one instance of a repeated block there.
 pub(crate) struct ModuleScope<'a> {
@@ -69,6 +70,25 @@ impl<'a> ModuleScope<'a> {
         };
         let ty = self.this.as_ref()?.ty();
         unsupported(name, *span, ty.attributes()?.keys())
+    }
+
+    /// What was opened; nothing is known of it where nothing is opened.
+    fn ephemeral(&self, reference: &Reference, resource: &Resource) -> Result<Value, Diagnostics> {
+        let unknown = || Value::dynamic().with_marks(Marks::EPHEMERAL);
+        if matches!(self.context.operation, Operation::Validate | Operation::Inspect) {
+            return Ok(unknown());
+        }
+        let resource = resource.absolute(self.module);
+        if let Some(expired) = self.context.pool.ephemerals.expired(&resource) {
+            return Err(Self::missing(
+                reference,
+                "Ephemeral resource instance has expired",
+                format!(
+                    "The remote object for {expired} is no longer available due to a renewal error, so Terraform cannot evaluate this expression."
+                ),
+            ));
+        }
+        Ok(self.context.working.resource(&resource).unwrap_or_else(unknown))
     }
 
     /// The object of outputs of each instance of a call, put together.
@@ -147,6 +167,9 @@ impl Scope for ModuleScope<'_> {
         Ok(match &reference.subject {
             Subject::Variable(name) => named(Named::Variable(name.clone())),
             Subject::Local(name) => named(Named::Local(name.clone())),
+            Subject::Resource(resource) if resource.mode == ResourceMode::Ephemeral => {
+                self.ephemeral(reference, resource)?
+            }
             Subject::Resource(resource) => working
                 .resource(&resource.absolute(self.module))
                 .unwrap_or_else(Value::dynamic),
@@ -163,7 +186,7 @@ impl Scope for ModuleScope<'_> {
             }
             Subject::Terraform(TerraformAttribute::Applying) => {
                 Value::bool(self.context.operation == Operation::Apply)
-                    .with_marks(values::Marks::EPHEMERAL)
+                    .with_marks(Marks::EPHEMERAL)
             }
             Subject::CountIndex => self.data.count_index.clone().ok_or_else(|| {
                 Self::missing(
@@ -193,28 +216,19 @@ impl Scope for ModuleScope<'_> {
         })
     }
 
+    fn provider_function(
+        &self,
+        name: &ProviderFunctionName<'_>,
+    ) -> Result<ProviderFunction, Box<Diagnostic>> {
+        provider_functions::describe(self.context, self.node, name)
+    }
+
     fn call_provider_function(
         &self,
-        call: &ProviderFunctionCall<'_>,
-    ) -> Result<Value, ProviderFunctionError> {
-        let declared = self.node.module.settings.required_providers.contains_key(call.provider);
-        let error = match declared {
-            true => Diagnostic::error(
-                "Not supported yet: provider functions",
-                format!(
-                    "The function {:?} is offered by a provider. Such calls cannot be carried out yet.",
-                    call.written
-                ),
-            ),
-            false => Diagnostic::error(
-                "Unknown provider function",
-                format!(
-                    "There is no function named {:?}. Ensure that provider name {:?} is declared in this module's required_providers block, and that this provider offers a function named {:?}.",
-                    call.written, call.provider, call.function
-                ),
-            ),
-        };
-        Err(ProviderFunctionError::Refused(Box::new(error.at(call.span))))
+        name: &ProviderFunctionName<'_>,
+        arguments: Vec<Value>,
+    ) -> Result<Value, CallError> {
+        provider_functions::call(self.context, self.node, name, arguments)
     }
 
     fn function_context(&self) -> FunctionContext<'_> {

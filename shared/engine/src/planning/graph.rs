@@ -50,8 +50,8 @@ pub(crate) fn build(
         let id = edges.graph.add(Vertex::Resource(resource.clone()));
         resources.push(id);
         // Deleting evaluates nothing of the resource itself, but what providers are configured with
-        // may come from data sources, which are read.
-        if !destroying || resource.resource.mode == ResourceMode::Data {
+        // may come from data sources, which are read, and ephemeral resources.
+        if !destroying || resource.resource.mode != ResourceMode::Managed {
             edges.add_resource_edges(id, resource);
         }
         if let Some(address) = configuration.provider_for(resource) {

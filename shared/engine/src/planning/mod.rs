@@ -24,6 +24,7 @@ pub use targeting::Target;
 pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
+use crate::ephemeral;
 use crate::evaluation::{EvalContext, Named, Operation, check, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::{Moves, moved_state};
@@ -85,7 +86,7 @@ impl Default for PlanOptions {
 
 /// One planning walk.
 pub(crate) struct PlanWalk {
-    pub(crate) context: EvalContext,
+    pub(crate) context: Arc<EvalContext>,
     pub(crate) options: PlanOptions,
     /// The records, with moves made.
     pub(crate) prior: Arc<State>,
@@ -138,9 +139,9 @@ pub(crate) async fn plan(
     };
     let forgotten = Forgotten::find(&context.configuration);
     let prior = moved_state(&previous, &moves.instances);
-    let (plan_graph, graph) = graph::build(&context, mode, &options.targets, &prior);
+    let (plan_graph, mut graph) = graph::build(&context, mode, &options.targets, &prior);
     let walk_state = Arc::new(PlanWalk {
-        context,
+        context: Arc::new(context),
         options,
         prior: prior.clone(),
         moves,
@@ -160,13 +161,16 @@ pub(crate) async fn plan(
     if let Some(excluded) = excluded {
         walk_state.context.report([excluded]);
     } else if cycles.is_empty() {
+        if !walk_state.validating() {
+            ephemeral::close_after_use(&mut graph);
+        }
         walk(
             &graph,
             |vertex| {
                 let (walk_state, vertex) = (walk_state.clone(), vertex.clone());
                 async move { visit(walk_state, vertex).await }
             },
-            |_| {},
+            Vertex::is_always_visited,
         )
         .await;
     } else {
@@ -225,10 +229,9 @@ fn with_moves(walk: &PlanWalk, mut diagnostics: Diagnostics) -> Diagnostics {
 }
 
 async fn visit(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
-    if walk.context.stop.is_stopping() {
-        return Walked::Failed;
-    }
     match vertex {
+        Vertex::Close(resource) => ephemeral::close(&walk.context, &resource).await,
+        _ if walk.context.stop.is_stopping() => Walked::Failed,
         Vertex::Resource(resource) => resource::visit(walk, resource).await,
         Vertex::Provider(address) => named_values::provider(&walk.context, &address).await,
         vertex => evaluate(walk, vertex).await,

@@ -85,6 +85,8 @@ pub struct Import {
     pub for_each: Option<Expression>,
     /// `provider`, for objects whose configuration is still to be generated.
     pub provider: Option<ProviderReference>,
+    /// Where `provider` stands.
+    pub(crate) provider_span: Option<Span>,
     /// The block's header.
     pub span: Span,
 }
@@ -303,10 +305,19 @@ impl Decoder<'_> {
                 attribute.span,
             );
         }
+        let provider_span = provider_argument.as_ref().map(|attribute| attribute.span);
         let provider =
             provider_argument.and_then(|a| self.provider_reference(&a.expression, "provider"));
         let for_each = content.take("for_each").map(|attribute| attribute.expression);
-        Some(Import { to: to?.expression, target: target?, id: id?, for_each, provider, span })
+        Some(Import {
+            to: to?.expression,
+            target: target?,
+            id: id?,
+            for_each,
+            provider,
+            provider_span,
+            span,
+        })
     }
 
     fn import_target(&mut self, to: &Attribute) -> Option<ConfigResource> {
