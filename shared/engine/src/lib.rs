@@ -5,6 +5,7 @@ pub mod changes;
 pub mod checks;
 pub mod clock;
 mod context;
+pub mod editing;
 mod environment;
 pub mod estate;
 mod evaluation;

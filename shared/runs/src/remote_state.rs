@@ -3,8 +3,10 @@
 use crate::project::{EstateSelection, Project, ProjectError};
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
 use async_trait::async_trait;
+use crate::workspace::WorkspaceName;
 use engine::clock::Clock;
 use engine::estate::Estate;
+use engine::existing_state::DEFAULT_WORKSPACE;
 use engine::random::Random;
 use language::files::FileSystem;
 use providers::{RemoteStateError, RemoteStateReader, RemoteStateRequest};
@@ -66,10 +68,12 @@ impl StateFiles {
 }
 
 impl KnownEstates {
-    /// The outputs of the estate whose state file is `file`, or would be at `path`; `None` where there is none.
+    /// The outputs of a workspace of the estate whose state file would be at `path` in the default one, and is `file`; `None`
+    /// where there is none.
     async fn outputs(
         &self,
         path: &Path,
+        workspace: &str,
         file: Option<&StateFile>,
     ) -> Result<Option<BTreeMap<Arc<str>, Value>>, RemoteStateError> {
         let failed = |error: &dyn std::fmt::Display| read_failed(error.to_string());
@@ -83,7 +87,9 @@ impl KnownEstates {
         };
         let relative = directory.strip_prefix(root).unwrap_or(Path::new(""));
         let name = match project.select(EstateSelection { directory: relative, name: None }) {
-            Ok(estate) => estate.name,
+            Ok(estate) => WorkspaceName::new(workspace)
+                .and_then(|workspace| workspace.estate(&estate.name, project))
+                .map_err(|error| failed(&error))?,
             Err(ProjectError::NoEstate { .. }) => return Ok(None),
             Err(_) if file.is_some() => return Ok(None),
             Err(error) => return Err(failed(&error)),
@@ -155,10 +161,11 @@ impl RemoteStateReader for StateFiles {
         if &*request.backend != BACKEND {
             return Err(RemoteStateError::UnknownBackend { backend: request.backend.to_string() });
         }
-        let path = path(&request)?;
-        let file = self.file(&path)?;
+        let (default, path) = paths(&request)?;
+        let (file, workspace) = (self.file(&path)?, &*request.workspace);
         if let Some(estates) = &self.estates
-            && let Some(outputs) = estates.outputs(Path::new(&path), file.as_ref()).await?
+            && let Some(outputs) =
+                estates.outputs(Path::new(&default), workspace, file.as_ref()).await?
         {
             return Ok(outputs);
         }
@@ -183,7 +190,8 @@ fn read_failed(detail: String) -> RemoteStateError {
     RemoteStateError::Read { backend: BACKEND.into(), detail }
 }
 
-fn path(request: &RemoteStateRequest) -> Result<String, RemoteStateError> {
+/// The state file of the default workspace, and of the one that is asked for.
+fn paths(request: &RemoteStateRequest) -> Result<(String, String), RemoteStateError> {
     let wrong =
         |detail: String| RemoteStateError::Configuration { backend: BACKEND.into(), detail };
     let mut path = DEFAULT_FILE.to_owned();
@@ -202,8 +210,9 @@ fn path(request: &RemoteStateRequest) -> Result<String, RemoteStateError> {
             }
         }
     }
-    Ok(match &*request.workspace {
-        "default" => path,
+    let own = match &*request.workspace {
+        DEFAULT_WORKSPACE => path.clone(),
         workspace => format!("{folder}/{workspace}/{DEFAULT_FILE}"),
-    })
+    };
+    Ok((path, own))
 }

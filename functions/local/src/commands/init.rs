@@ -141,7 +141,8 @@ async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Res
         false => NewEstate::NotDeclared,
     };
     let files = RootFolder(&*session.directory.files);
-    match check_existing_state(known, &source.backend, &files, new_estate) {
+    let workspace = session.workspace.as_str();
+    match check_existing_state(known, &source.backend, &files, workspace, new_estate) {
         Ok(()) => {}
         Err(error @ ExistingStateError::MayExist { .. }) => {
             let what = match &source.backend {

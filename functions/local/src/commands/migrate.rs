@@ -36,6 +36,7 @@ async fn migrate(session: &Session, flags: &Flags) -> Result<u8, Failure> {
             ),
         )
     })?;
+    session.list_workspace().await?;
     let opened = session.estate(Opening::Create).await?;
     let (to, terms) = opened
         .ok_or_else(|| Failure::error("No store to record in", "It was removed meanwhile."))?;
@@ -57,7 +58,7 @@ async fn migrate(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 /// The state file that the configuration names.
 fn configured(session: &Session) -> Result<String, Failure> {
     if !session.directory.has_configuration() {
-        return Ok(DEFAULT.into());
+        return Ok(session.workspace.state_file(DEFAULT));
     }
     let (source, _) = session.configuration()?;
     let elsewhere = |place: &str| {
@@ -70,8 +71,8 @@ fn configured(session: &Session) -> Result<String, Failure> {
         )
     };
     match source.backend {
-        ConfiguredBackend::None => Ok(DEFAULT.into()),
-        ConfiguredBackend::Local { path } => Ok(path),
+        ConfiguredBackend::None => Ok(session.workspace.state_file(DEFAULT)),
+        ConfiguredBackend::Local { path } => Ok(session.workspace.state_file(&path)),
         ConfiguredBackend::Remote { ty } => Err(elsewhere(&format!("the backend {ty:?}"))),
         ConfiguredBackend::Cloud => Err(elsewhere("HCP Terraform")),
     }
