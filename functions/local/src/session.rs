@@ -32,6 +32,7 @@ use runs::project::{Project, StoreTable};
 use runs::remote_state::{KnownEstates, StateFiles};
 use runs::source::Source;
 use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
+use runs::terraform_backend::BackendReader;
 use runs::workspace::{WorkspaceError, WorkspaceName};
 use runs::{RunError, Workplace, key_file};
 use std::sync::Arc;
@@ -208,6 +209,11 @@ impl Session {
             .map_err(|error| Failure::error("Failed to open the key of plans", format!("{error}.")))
     }
 
+    /// The way to states that Terraform keeps.
+    pub(crate) fn backends(&self) -> BackendReader {
+        BackendReader { surroundings: Arc::new(ProcessSurroundings(self.environment.clone())) }
+    }
+
     /// The providers that are installed.
     ///
     /// # Errors
@@ -236,7 +242,9 @@ impl Session {
             clock: self.clock.clone(),
             random: self.random.clone(),
         };
-        let remote = StateFiles::new(self.directory.files.clone()).with_estates(estates);
+        let backends = self.backends();
+        let files = StateFiles::new(self.directory.files.clone());
+        let remote = files.with_estates(estates).with_backends(backends);
         let remote = Arc::new(remote);
         let builtin = BuiltinProvider::new(self.random.clone(), Some(remote));
         Ok(Arc::new(InstalledProviders::new(

@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(crate) const STORE: &str = ".plumb";
 /// Which workspace is selected, in the data directory.
 const WORKSPACE: &str = "environment";
+/// What Terraform notes of a backend, in the data directory.
+const INITIALISED: &str = "terraform.tfstate";
 
 /// The root module's directory.
 pub(crate) struct WorkingDirectory {
@@ -92,6 +94,19 @@ impl WorkingDirectory {
     /// Where that cannot be written.
     pub(crate) fn select_workspace(&self, name: &str) -> Result<(), Failure> {
         write(&self.data.join(WORKSPACE), name.as_bytes())
+    }
+
+    /// What `terraform init` has noted of the backend, if it was run here.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub(crate) fn initialised_backend(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let path = self.data.join(INITIALISED);
+        match std::fs::read(&path) {
+            Ok(noted) => Ok(Some(noted)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable("what terraform init has noted", &path, &error)),
+        }
     }
 
     /// The store's directory, where nothing else is configured.

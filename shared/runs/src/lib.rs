@@ -16,6 +16,7 @@
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
 //! - [`stores`]: the stores that a project names, opened.
 //! - [`state`]: what records say, decoded for views.
+//! - [`terraform_backend`]: the state that Terraform keeps in a backend, read.
 //! - [`workspace`]: the workspaces of an estate, each an estate of its own.
 
 pub mod adopt;
@@ -56,6 +57,7 @@ pub mod source;
 pub mod state;
 pub mod steps;
 pub mod stores;
+pub mod terraform_backend;
 pub mod validate;
 pub mod webhook;
 mod workplace;

@@ -3,6 +3,7 @@
 use crate::project::{EstateSelection, Project, ProjectError};
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
 use async_trait::async_trait;
+use crate::terraform_backend::{BackendError, BackendReader, BackendSettings};
 use crate::workspace::WorkspaceName;
 use engine::clock::Clock;
 use engine::estate::Estate;
@@ -23,6 +24,7 @@ use values::{Marks, Value};
 pub struct StateFiles {
     files: Arc<dyn FileSystem>,
     estates: Option<KnownEstates>,
+    backends: Option<BackendReader>,
 }
 
 /// The estates that a project knows, wherever their records are.
@@ -46,13 +48,49 @@ pub struct KnownEstates {
 impl StateFiles {
     /// Reads where `files` resolves paths.
     pub fn new(files: Arc<dyn FileSystem>) -> StateFiles {
-        StateFiles { files, estates: None }
+        StateFiles { files, estates: None, backends: None }
     }
 
     /// Reads estates, too.
     #[must_use]
     pub fn with_estates(self, estates: KnownEstates) -> StateFiles {
         StateFiles { estates: Some(estates), ..self }
+    }
+
+    /// Reads backends of Terraform, too.
+    #[must_use]
+    pub fn with_backends(self, backends: BackendReader) -> StateFiles {
+        StateFiles { backends: Some(backends), ..self }
+    }
+
+    /// The state in a backend of Terraform.
+    async fn in_backend(
+        &self,
+        request: &RemoteStateRequest,
+    ) -> Result<BTreeMap<Arc<str>, Value>, RemoteStateError> {
+        let backend = request.backend.to_string();
+        let known = BackendReader::KINDS.contains(&&*request.backend);
+        let Some(reader) = self.backends.as_ref().filter(|_| known) else {
+            return Err(RemoteStateError::UnknownBackend { backend });
+        };
+        let failed = |detail: String| RemoteStateError::Read { backend: backend.clone(), detail };
+        let settings = BackendSettings::of_value(&backend, &request.config)
+            .map_err(|error| failed(error.to_string()))?;
+        let state = match reader.read(&settings, &request.workspace).await {
+            Ok(state) => state,
+            Err(error @ BackendError::Setting { .. }) => {
+                let detail = error.to_string();
+                return Err(RemoteStateError::Configuration { backend, detail });
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        let Some(file) = state.file else {
+            return Err(RemoteStateError::Absent { backend });
+        };
+        let place = &state.place;
+        let file: StateFile = serde_json::from_slice(&file)
+            .map_err(|error| failed(format!("{place} is no state: {error}")))?;
+        file.outputs(place).map_err(failed)
     }
 
     /// The file at a path; `None` where there is none.
@@ -159,7 +197,7 @@ impl RemoteStateReader for StateFiles {
         request: RemoteStateRequest,
     ) -> Result<BTreeMap<Arc<str>, Value>, RemoteStateError> {
         if &*request.backend != BACKEND {
-            return Err(RemoteStateError::UnknownBackend { backend: request.backend.to_string() });
+            return self.in_backend(&request).await;
         }
         let (default, path) = paths(&request)?;
         let (file, workspace) = (self.file(&path)?, &*request.workspace);
@@ -172,13 +210,19 @@ impl RemoteStateReader for StateFiles {
         let Some(state) = file else {
             return Err(RemoteStateError::Absent { backend: BACKEND.into() });
         };
+        state.outputs(&path).map_err(read_failed)
+    }
+}
+
+impl StateFile {
+    /// Its outputs, sensitive ones marked; else what is wrong with them.
+    fn outputs(self, place: &str) -> Result<BTreeMap<Arc<str>, Value>, String> {
         let mut outputs = BTreeMap::new();
-        for (name, output) in state.outputs {
+        for (name, output) in self.outputs {
             let ty = values::json::type_from_json(output.ty.get().as_bytes());
             let value =
                 ty.and_then(|ty| values::json::from_json(output.value.get().as_bytes(), &ty));
-            let value =
-                value.map_err(|e| read_failed(format!("the output {name} in {path}: {e}")))?;
+            let value = value.map_err(|e| format!("the output {name} in {place}: {e}"))?;
             let marks = if output.sensitive { Marks::SENSITIVE } else { Marks::NONE };
             outputs.insert(name, value.with_marks(marks));
         }

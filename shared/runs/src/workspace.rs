@@ -23,7 +23,7 @@ pub struct WorkspaceName(Arc<str>);
 pub enum WorkspaceError {
     /// The text is no name of one.
     #[error(
-        "the workspace name {0:?} is not allowed. The name must contain only URL safe characters, contain no path separators, and not be an empty string"
+        "the workspace name {0:?} is not allowed. The name must contain only URL safe characters, and no path separators"
     )]
     InvalidName(String),
     /// It cannot be told from another one's.

@@ -29,7 +29,9 @@ async fn addresses(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let Some((estate, _)) = session.estate(Opening::Existing).await? else {
         return Err(record_edit::no_records());
     };
-    let state = estate.read().await.map_err(RunError::from)?.state;
+    let reading = estate.read().await.map_err(RunError::from)?;
+    reading.header.ok_or_else(record_edit::no_records)?;
+    let state = reading.state;
     let found: Vec<ResourceInstance> = match flags.positional.as_slice() {
         [] => state.instances.keys().cloned().collect(),
         given => {

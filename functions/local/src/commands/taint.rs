@@ -35,20 +35,24 @@ pub(super) async fn run(
 
 async fn mark(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failure> {
     let [text] = flags.positional.as_slice() else {
+        let summary = match kind {
+            Kind::Taint => "The taint command expects exactly one argument.",
+            Kind::Untaint => "The untaint command expects exactly one argument.",
+        };
         let detail = "It is the address of a resource instance, as \"plumb state list\" prints it.";
-        return Err(
-            UsageError::other("The command expects exactly one argument.", detail).into()
-        );
+        return Err(UsageError::other(summary, detail).into());
     };
     let address = super::adopt::address(text)?;
     if kind == Kind::Taint && address.resource.mode != ResourceMode::Managed {
-        let detail = format!("Resource instance {address} cannot be tainted: only managed resources can be.");
-        return Err(Failure::error("Only managed resources can be tainted", detail));
+        let detail = "A data source is read again whenever it is planned: only managed resources can be replaced.";
+        let summary = format!("Resource instance {address} cannot be tainted");
+        return Err(Failure::error(summary, detail));
     }
     let allow_missing = flags.switch("allow-missing", false);
     let editable = match Editable::find(session).await? {
         None if allow_missing => return Ok(missing(session, &address)),
-        found => found.ok_or_else(record_edit::no_records)?,
+        None => return Err(RunError::from(EditError::NoInstances).into()),
+        Some(editable) => editable,
     };
     editable.back_up(session, flags).await?;
     let decide = match kind {

@@ -59,7 +59,7 @@ async fn list(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     text.push('\n');
     if session.workspace_is_overridden {
         text.push_str(
-            "\n\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n",
+            "\n\nThe active workspace is being overridden using the TF_WORKSPACE environment\nvariable.\n\n",
         );
     }
     session.reporter.print(&text);
@@ -71,7 +71,7 @@ async fn new(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     if session.workspace_is_overridden && workspace != session.workspace {
         return Err(Failure::error(
             "The workspace is overridden",
-            "You cannot create a new workspace when the workspace is being overridden by the TF_WORKSPACE environment variable.",
+            "The workspace is currently overridden using the TF_WORKSPACE environment variable. You cannot create a new workspace when using this setting. To create a new workspace, either unset this environment variable or update it to match the workspace name you are trying to create, and then run this command again.",
         ));
     }
     if existing(session).await?.contains(workspace.as_str()) {

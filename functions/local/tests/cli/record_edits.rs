@@ -181,7 +181,7 @@ fn a_tainted_instance_is_replaced_unless_that_is_taken_back() {
     scene.run(&["taint", "terraform_data.none"]).assert_refused("No such resource instance");
     let missing = scene.succeed(&["taint", "-allow-missing", "terraform_data.none"]);
     assert!(missing.stdout.contains("-allow-missing was set"), "{}", missing.stdout);
-    scene.run(&["taint", "data.terraform_data.x"]).assert_refused("managed resources");
+    scene.run(&["taint", "data.terraform_data.x"]).assert_refused("cannot be tainted");
 }
 
 #[test]
@@ -297,6 +297,19 @@ fn an_object_is_imported_and_a_plan_from_before_is_stale() {
 }
 
 #[test]
+fn a_block_need_not_be_right_yet_for_an_import() {
+    let scene = applied();
+    let more = "resource \"terraform_data\" \"z\" {\n  input = nosuch.thing.at_all\n}\nresource \"terraform_data\" \"y\" {\n  bogus = 1\n}\n";
+    scene.write("main.tf", format!("{MAIN}\n{more}").as_bytes());
+    scene.succeed(&["import", "terraform_data.z", "z"]);
+    scene.succeed(&["import", "terraform_data.y", "y"]);
+    scene.run(&["import", "terraform_data.counted[7]", "x"]).assert_refused(
+        "The configuration for the given import terraform_data.counted[7] does not exist",
+    );
+    assert!(listed(&scene).contains("terraform_data.z"));
+}
+
+#[test]
 fn addresses_are_listed_by_module_resource_and_identifier() {
     let scene = applied();
     let list = |arguments: &[&str]| {
@@ -327,9 +340,10 @@ fn nothing_is_edited_where_nothing_is_recorded() {
     for edit in [
         &["state", "mv", "terraform_data.a", "terraform_data.b"][..],
         &["state", "rm", "terraform_data.a"],
-        &["taint", "terraform_data.a"],
+        &["state", "list"],
     ] {
         scene.run(edit).assert_refused("No state file was found!");
     }
+    scene.run(&["taint", "terraform_data.a"]).assert_refused("no resource instances whatsoever");
     assert!(!scene.path().join(".plumb").exists());
 }

@@ -50,7 +50,8 @@ fn a_plan_belongs_to_its_workspace() {
     scene.succeed(&["workspace", "select", "default"]);
     let refused = scene.run(&["apply", "plan.bin"]);
     assert_eq!(refused.code, 1, "{}", refused.stdout);
-    assert!(refused.stderr.contains("default..dev"), "{}", refused.stderr);
+    let verdicts = scene.run(&["validate", "-plan=plan.bin"]);
+    assert!(verdicts.stdout.contains("default..dev"), "{}", verdicts.stdout);
     scene.succeed(&["workspace", "select", "dev"]);
     scene.succeed(&["apply", "plan.bin"]);
     assert_eq!(output(&scene), "dev");

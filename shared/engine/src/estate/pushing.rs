@@ -224,7 +224,7 @@ impl Estate {
         let facts = recorded.reading.records.get(address);
         let is_void = facts.is_some_and(|facts| facts.is_void());
         let absent = Arc::new(InstanceState::default());
-        if !is_void && before.unwrap_or(&absent).same_objects(&wanted) {
+        if !is_void && same_objects(before.unwrap_or(&absent), &wanted) {
             return Ok(None);
         }
         let live = wanted.current.is_some() || !wanted.deposed.is_empty();
@@ -316,6 +316,39 @@ fn protected(wanted: &InstanceState, before: Option<&Arc<InstanceState>>) -> Ins
     wanted
 }
 
+/// Whether both consist of the same objects, however their attributes are laid out.
+fn same_objects(a: &InstanceState, b: &InstanceState) -> bool {
+    let same_deposed = a.deposed.len() == b.deposed.len()
+        && a.deposed.iter().zip(&b.deposed).all(|(a, b)| a.0 == b.0 && same_object(a.1, b.1));
+    same_deposed
+        && match (&a.current, &b.current) {
+            (None, None) => true,
+            (Some(a), Some(b)) => same_object(a, b),
+            _ => false,
+        }
+}
+
+fn same_object(a: &StoredObject, b: &StoredObject) -> bool {
+    let identity = match (&a.identity, &b.identity) {
+        (None, None) => true,
+        (Some(a), Some(b)) => {
+            a.schema_version == b.schema_version && same_json(&a.attributes, &b.attributes)
+        }
+        _ => false,
+    };
+    let laid_out = StoredObject {
+        attributes: a.attributes.clone(),
+        identity: a.identity.clone(),
+        ..b.clone()
+    };
+    identity && same_json(&a.attributes, &b.attributes) && *a == laid_out
+}
+
+fn same_json(a: &str, b: &str) -> bool {
+    let value = serde_json::from_str::<serde_json::Value>;
+    a == b || value(a).ok().is_some_and(|a| value(b).is_ok_and(|b| a == b))
+}
+
 /// The rules of Terraform: a state goes over the one that it was made of, and over nothing newer.
 fn check_rules(state: &State, header: &EstateHeader, recorded: &State) -> Result<(), PushError> {
     if recorded.is_empty() {
@@ -338,7 +371,7 @@ fn same(state: &State, recorded: &State) -> bool {
     let objects = state.instances.len() == recorded.instances.len()
         && state.instances.iter().all(|(address, instance)| {
             let before = recorded.instances.get(address);
-            before.is_some_and(|b| b.same_objects(&protected(instance, Some(b))))
+            before.is_some_and(|b| same_objects(b, &protected(instance, Some(b))))
         });
     objects
         && state.outputs.len() == recorded.outputs.len()
