@@ -2,11 +2,11 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
+use crate::session::invalid_workspace;
 use engine::record::key::EstateName;
 use runs::project::{
     self, DirectoryTable, EstateSelection, Project, ProjectError, SelectedEstate, StoreTable,
 };
-use crate::session::invalid_workspace;
 use runs::workspace::WorkspaceName;
 use std::io;
 use std::path::{Path, PathBuf};

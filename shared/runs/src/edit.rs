@@ -68,12 +68,7 @@ fn list(verdicts: &[Verdict]) -> String {
         let address = verdict.address.as_deref().map(|address| format!("{address}: "));
         let remedy = verdict.remedy.as_deref().filter(|_| !is_only_busy(verdicts));
         let remedy = remedy.map(|remedy| format!(" ({remedy})"));
-        format!(
-            "{}{}{}",
-            address.unwrap_or_default(),
-            verdict.message,
-            remedy.unwrap_or_default()
-        )
+        format!("{}{}{}", address.unwrap_or_default(), verdict.message, remedy.unwrap_or_default())
     });
     match lines.collect::<Vec<_>>() {
         none if none.is_empty() => "there are others than before".to_owned(),
@@ -132,7 +127,8 @@ impl Editor<'_> {
         let mut transaction = self.begin().await?;
         let plan = edits.as_plan(transaction.plan().clone(), self.estate, reading);
         let checked = async {
-            let mut verdicts = transaction.claim(edits.members(reading), Some(&NobodyToAsk)).await?;
+            let mut verdicts =
+                transaction.claim(edits.members(reading), Some(&NobodyToAsk)).await?;
             if !verdicts.is_empty() {
                 return Ok((None, verdicts));
             }

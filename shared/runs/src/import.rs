@@ -30,14 +30,9 @@ pub async fn import(
     let (object, diagnostics) =
         context.find(&source.configuration, variables, state, &address, &id).await;
     let Some(object) = object else { return Ok((None, diagnostics)) };
-    let editor = Editor {
-        estate,
-        contract: workplace.contract.as_ref(),
-        terms: workplace.terms,
-        principal,
-    };
-    let decide = |reading: &EstateReading| {
-        Ok(((), record_import(&reading.state, &address, &object)?))
-    };
+    let editor =
+        Editor { estate, contract: workplace.contract.as_ref(), terms: workplace.terms, principal };
+    let decide =
+        |reading: &EstateReading| Ok(((), record_import(&reading.state, &address, &object)?));
     Ok((Some(editor.edit(decide).await?), diagnostics))
 }

@@ -2,9 +2,9 @@
 
 use crate::project::{EstateSelection, Project, ProjectError};
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
-use async_trait::async_trait;
 use crate::terraform_backend::{BackendError, BackendReader, BackendSettings};
 use crate::workspace::WorkspaceName;
+use async_trait::async_trait;
 use engine::clock::Clock;
 use engine::estate::Estate;
 use engine::existing_state::DEFAULT_WORKSPACE;

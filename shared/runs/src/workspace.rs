@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn an_estate_that_the_project_names_is_no_workspace() {
-        let text = "[estates.service]\ndirectory = \"a\"\n[estates.\"service..dev\"]\ndirectory = \"b\"\n";
+        let text =
+            "[estates.service]\ndirectory = \"a\"\n[estates.\"service..dev\"]\ndirectory = \"b\"\n";
         let project = Project::parse(text, []).unwrap();
         assert!(matches!(estate("service", "dev", &project), Err(WorkspaceError::Taken { .. })));
     }

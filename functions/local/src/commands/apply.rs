@@ -63,11 +63,7 @@ pub(super) async fn run(
     }
 }
 
-pub(super) async fn apply(
-    session: &Session,
-    flags: &Flags,
-    kind: Kind,
-) -> Result<u8, Failure> {
+pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failure> {
     flags.at_most(1, "Expected at most one positional argument.")?;
     let mut operation = Operation::parse(session, flags)?;
     signals::listen(session.stop.clone(), session.reporter.clone());

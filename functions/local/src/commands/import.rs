@@ -37,9 +37,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 async fn import(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let [text, id] = flags.positional.as_slice() else {
         let detail = "They are the address of a resource instance, and what its provider calls the object: plumb import ADDRESS ID.";
-        return Err(
-            UsageError::other("The import command expects two arguments.", detail).into()
-        );
+        return Err(UsageError::other("The import command expects two arguments.", detail).into());
     };
     let address = super::adopt::address(text)?;
     check_mode(&address)?;
@@ -60,8 +58,7 @@ async fn import(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let mut workplace = session.workplace(PARALLELISM).await?;
     workplace.environment.hooks = vec![Arc::new(Importing(session.reporter.clone()))];
     let request = ObjectRequest { source, variables: values, address, id: id.clone() };
-    let (imported, found) =
-        runs::import::import(&workplace, request, session.principal()).await?;
+    let (imported, found) = runs::import::import(&workplace, request, session.principal()).await?;
     diagnostics.extend(found);
     session.reporter.diagnostics(&diagnostics, &sources);
     let Some(imported) = imported else { return Ok(1) };
@@ -109,10 +106,8 @@ fn check_declared(
     let detail = format!(
         "Before importing this resource, please create its configuration in {place}. For example:\n\nresource {ty:?} {name:?} {{\n  # (resource arguments)\n}}"
     );
-    let summary = format!(
-        "resource address {:?} does not exist in the configuration.",
-        address.to_string()
-    );
+    let summary =
+        format!("resource address {:?} does not exist in the configuration.", address.to_string());
     Err(Failure::error(summary, detail))
 }
 

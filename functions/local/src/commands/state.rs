@@ -76,7 +76,9 @@ async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let address: ResourceInstance = text.parse().map_err(|error| {
         Diagnostic::error("Error parsing instance address", format!("{text}: {error}."))
     })?;
-    let Some((state, diagnostics)) = show::read(session).await? else { return Err(record_edit::no_records()) };
+    let Some((state, diagnostics)) = show::read(session).await? else {
+        return Err(record_edit::no_records());
+    };
     session.reporter.report(diagnostics);
     let Some(instance) = state.instances.iter().find(|i| i.address == address) else {
         return Err(Diagnostic::error(
@@ -110,4 +112,3 @@ async fn file(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     session.reporter.write(|out| out.write_all(&text));
     Ok(0)
 }
-

@@ -30,7 +30,8 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 
 async fn push(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let [name] = flags.positional.as_slice() else {
-        let detail = "It is a state file of Terraform, or - for standard input: plumb state push FILE.";
+        let detail =
+            "It is a state file of Terraform, or - for standard input: plumb state push FILE.";
         return Err(UsageError::other("Exactly one argument expected", detail).into());
     };
     let file = read(session, name).map_err(|error| {

@@ -46,8 +46,7 @@ async fn replace(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     }
     editable.back_up(session, flags).await?;
     let editor = editable.editor(session);
-    let edited =
-        editor.edit(|reading| Ok(replace_provider(&reading.state, &from, &to))).await?;
+    let edited = editor.edit(|reading| Ok(replace_provider(&reading.state, &from, &to))).await?;
     let (replaced, complete) = record_edit::report(session, edited);
     if !complete {
         return Ok(1);
@@ -58,10 +57,8 @@ async fn replace(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 async fn approved(session: &Session) -> Result<bool, Failure> {
-    let (title, description) = (
-        "\nDo you want to make these changes?",
-        "Only 'yes' will be accepted to continue.",
-    );
+    let (title, description) =
+        ("\nDo you want to make these changes?", "Only 'yes' will be accepted to continue.");
     let answer = prompt::ask(&session.stop, title.into(), description.into()).await;
     let answer = answer.map_err(|error| {
         let detail = format!("No answer came: {error}. Nothing was changed.");

@@ -62,9 +62,7 @@ async fn mark(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failur
     let editor = editable.editor(session);
     let edited = editor.edit(|reading| Ok(((), decide(&reading.state, &address)?))).await;
     let edited = match edited {
-        Err(RunError::Edit(EditError::NoInstances | EditError::NoInstance(_)))
-            if allow_missing =>
-        {
+        Err(RunError::Edit(EditError::NoInstances | EditError::NoInstance(_))) if allow_missing => {
             return Ok(missing(session, &address));
         }
         edited => edited?,

@@ -139,7 +139,8 @@ async fn select(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 async fn delete(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let workspace = named(flags)?;
     if workspace.is_default() {
-        let detail = "Every configuration has it. To delete what it manages, run \"plumb destroy\".";
+        let detail =
+            "Every configuration has it. To delete what it manages, run \"plumb destroy\".";
         return Err(Failure::error("The default workspace cannot be deleted", detail));
     }
     if !existing(session).await?.contains(workspace.as_str()) {

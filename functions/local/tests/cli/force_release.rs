@@ -26,7 +26,10 @@ fn what_a_dead_run_has_claimed_is_released_by_a_person() {
     let server = BucketServer::start();
     let scene = scene(&server);
     scene.succeed(&["apply", "-auto-approve"]);
-    scene.write("main.tf", b"resource \"terraform_data\" \"a\" {\n  count = 3\n  input = \"new\"\n}\n");
+    scene.write(
+        "main.tf",
+        b"resource \"terraform_data\" \"a\" {\n  count = 3\n  input = \"new\"\n}\n",
+    );
     let kill = [("PLUMB_TEST_KILL_AFTER_WRITE", "5")];
     let killed = scene.run_with(&["apply", "-auto-approve"], &kill, "");
     assert_eq!(killed.code, -1, "{}\n{}", killed.stdout, killed.stderr);

@@ -125,7 +125,10 @@ fn a_state_in_a_bucket_is_taken_over_for_each_workspace() {
 fn what_was_given_to_init_completes_a_backend() {
     let server = BucketServer::start();
     server.put("k", output("noted").as_bytes());
-    let scene = Scene::new(&[("main.tf", "terraform {\n  backend \"s3\" {}\n}\noutput \"o\" {\n  value = 1\n}\n")]);
+    let scene = Scene::new(&[(
+        "main.tf",
+        "terraform {\n  backend \"s3\" {}\n}\noutput \"o\" {\n  value = 1\n}\n",
+    )]);
     scene.run(&["migrate"]).assert_refused("\"bucket\" of the backend \"s3\" is not set");
     let noted = serde_json::json!({ "version": 3, "backend": { "type": "s3", "config": {
         "bucket": BucketServer::BUCKET, "key": "k", "region": "us-east-1", "use_path_style": true,
@@ -134,9 +137,12 @@ fn what_was_given_to_init_completes_a_backend() {
     scene.write(".terraform/terraform.tfstate", noted.to_string().as_bytes());
     scene.succeed(&["migrate"]);
     assert_eq!(scene.succeed(&["output", "-raw", "o"]).stdout, "noted");
-    let assumed = noted.to_string().replace("\"assume_role\":null", "\"assume_role\":{\"role_arn\":\"r\"}");
+    let assumed =
+        noted.to_string().replace("\"assume_role\":null", "\"assume_role\":{\"role_arn\":\"r\"}");
     scene.write(".terraform/terraform.tfstate", assumed.as_bytes());
-    scene.run(&["migrate"]).assert_refused("\"assume_role\" of the backend \"s3\" is not known here");
+    scene
+        .run(&["migrate"])
+        .assert_refused("\"assume_role\" of the backend \"s3\" is not known here");
 }
 
 /// Answers one request at a time with the same state, where the password is right.
@@ -148,12 +154,20 @@ fn serve(state: String) -> String {
             let mut stream = stream.unwrap();
             let mut asked = Vec::new();
             let mut lines = BufReader::new(stream.try_clone().unwrap());
-            while !asked.ends_with(b"\r\n\r\n") && lines.read_until(b'\n', &mut asked).unwrap() > 0 {}
+            while !asked.ends_with(b"\r\n\r\n") && lines.read_until(b'\n', &mut asked).unwrap() > 0
+            {
+            }
             let asked = String::from_utf8_lossy(&asked).to_lowercase();
             // me:secret
             let answer = match asked.contains("authorization: basic bwu6c2vjcmv0") {
-                true => format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{state}", state.len()),
-                false => "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+                true => format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{state}",
+                    state.len()
+                ),
+                false => {
+                    "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                        .to_owned()
+                }
             };
             let _ = stream.write_all(answer.as_bytes());
         }

@@ -84,7 +84,8 @@ fn assert_stale(ran: &Ran, address: &str) {
 fn an_instance_moves_and_its_object_with_it() {
     let scene = applied();
     let before = objects(&scene);
-    let dry = scene.succeed(&["state", "mv", "-dry-run", "terraform_data.alone", "terraform_data.other"]);
+    let dry =
+        scene.succeed(&["state", "mv", "-dry-run", "terraform_data.alone", "terraform_data.other"]);
     assert_eq!(dry.stdout, "Would move \"terraform_data.alone\" to \"terraform_data.other\"\n");
     assert_eq!(objects(&scene), before);
     let moved = scene.succeed(&["state", "mv", "terraform_data.alone", "terraform_data.other"]);
@@ -101,7 +102,8 @@ fn an_instance_moves_and_its_object_with_it() {
     let counted = resources.iter().find(|r| r["name"] == "counted").unwrap();
     assert_eq!(counted["instances"][0]["dependencies"], json!(["terraform_data.other"]));
     let runs = scene.succeed(&["runs", "list", "-json"]).json();
-    let entries = |run: &Value| run["attempts"][0]["entries"].as_array().cloned().unwrap_or_default();
+    let entries =
+        |run: &Value| run["attempts"][0]["entries"].as_array().cloned().unwrap_or_default();
     let moves = |run: &&Value| entries(run).iter().any(|e| e["action"] == json!(["move"]));
     let moved: Vec<&Value> = runs["runs"].as_array().unwrap().iter().filter(moves).collect();
     assert_eq!((moved.len(), entries(moved[0]).len()), (1, 2), "{runs:#}");
@@ -113,7 +115,11 @@ fn a_resource_and_a_module_move_as_a_whole() {
     let before = ids(&scene);
     scene.succeed(&["state", "mv", "terraform_data.counted", "terraform_data.many"]);
     let moved = scene.succeed(&["state", "mv", "module.child", "module.kid"]);
-    assert!(moved.stdout.starts_with("Move \"module.child\" to \"module.kid\"\n"), "{}", moved.stdout);
+    assert!(
+        moved.stdout.starts_with("Move \"module.child\" to \"module.kid\"\n"),
+        "{}",
+        moved.stdout
+    );
     scene.write(
         "main.tf",
         MAIN.replace("\"counted\"", "\"many\"").replace("\"child\" {", "\"kid\" {").as_bytes(),
@@ -152,13 +158,19 @@ fn forgotten_records_leave_their_objects() {
     let scene = applied();
     let dry = scene.succeed(&["state", "rm", "-dry-run", "module.child"]);
     assert_eq!(dry.stdout.lines().count(), 3, "{}", dry.stdout);
-    let removed =
-        scene.succeed(&["state", "rm", "-backup=kept.tfstate", "module.child", "terraform_data.counted[1]"]);
+    let removed = scene.succeed(&[
+        "state",
+        "rm",
+        "-backup=kept.tfstate",
+        "module.child",
+        "terraform_data.counted[1]",
+    ]);
     assert_eq!(
         removed.stdout,
         "Removed module.child.terraform_data.inner[\"a\"]\nRemoved module.child.terraform_data.inner[\"b\"]\nRemoved module.child.terraform_data.outer\nRemoved terraform_data.counted[1]\nSuccessfully removed 4 resource instance(s).\n"
     );
-    let left = BTreeSet::from(["terraform_data.alone", "terraform_data.counted[0]"].map(str::to_owned));
+    let left =
+        BTreeSet::from(["terraform_data.alone", "terraform_data.counted[0]"].map(str::to_owned));
     assert_eq!(listed(&scene), left);
     let kept: Value = serde_json::from_slice(&scene.read("kept.tfstate")).unwrap();
     assert_eq!(kept["resources"].as_array().unwrap().len(), 4);
@@ -171,7 +183,10 @@ fn forgotten_records_leave_their_objects() {
 fn a_tainted_instance_is_replaced_unless_that_is_taken_back() {
     let scene = applied();
     let tainted = scene.succeed(&["taint", "terraform_data.alone"]);
-    assert_eq!(tainted.stdout, "Resource instance terraform_data.alone has been marked as tainted.\n");
+    assert_eq!(
+        tainted.stdout,
+        "Resource instance terraform_data.alone has been marked as tainted.\n"
+    );
     scene.succeed(&["taint", "terraform_data.alone"]);
     let plan = scene.run(&["plan"]);
     assert!(plan.stdout.contains("terraform_data.alone is tainted"), "{}", plan.stdout);
@@ -189,7 +204,10 @@ fn a_tainted_instance_is_replaced_unless_that_is_taken_back() {
 fn plans_from_before_an_edit_of_what_they_change_or_read_are_stale() {
     let changed = MAIN.replace("\"one\"", "\"two\"");
     for (edit, address) in [
-        (&["state", "mv", "terraform_data.alone", "terraform_data.other"][..], "terraform_data.alone"),
+        (
+            &["state", "mv", "terraform_data.alone", "terraform_data.other"][..],
+            "terraform_data.alone",
+        ),
         (&["state", "rm", "terraform_data.counted"], "terraform_data.counted[0]"),
         (&["taint", "terraform_data.alone"], "terraform_data.alone"),
     ] {
@@ -240,7 +258,13 @@ fn other_edits_that_are_killed_anywhere_can_be_made_again() {
     for edit in [
         &["state", "rm", "module.child"][..],
         &["taint", "terraform_data.alone"],
-        &["state", "replace-provider", "-auto-approve", "terraform.io/builtin/terraform", "acme/data"],
+        &[
+            "state",
+            "replace-provider",
+            "-auto-approve",
+            "terraform.io/builtin/terraform",
+            "acme/data",
+        ],
     ] {
         let whole = copy(&settled);
         whole.succeed(edit);
@@ -255,7 +279,8 @@ fn other_edits_that_are_killed_anywhere_can_be_made_again() {
             let again = scene.run(edit);
             let done = again.stderr.contains("No matching objects found");
             assert!(again.code == 0 || done, "{edit:?} {last}: {}", again.stderr);
-            let resources = |scene: &Scene| scene.succeed(&["state", "pull"]).json()["resources"].clone();
+            let resources =
+                |scene: &Scene| scene.succeed(&["state", "pull"]).json()["resources"].clone();
             assert_eq!(resources(&scene), resources(&whole), "{edit:?} {last}");
         }
     }
@@ -269,14 +294,20 @@ fn a_provider_is_replaced_in_all_records() {
     assert_eq!(asked.code, 0, "{}", asked.stderr);
     assert!(asked.stdout.contains("Cancelled replacing providers."), "{}", asked.stdout);
     let replaced = scene.run_with(&replace, &[], "yes\n");
-    assert!(replaced.stdout.contains("Successfully replaced provider for 4 resources."), "{}", replaced.stdout);
+    assert!(
+        replaced.stdout.contains("Successfully replaced provider for 4 resources."),
+        "{}",
+        replaced.stdout
+    );
     let state = scene.succeed(&["state", "pull"]).json();
     for resource in state["resources"].as_array().unwrap() {
         let provider = resource["provider"].as_str().unwrap();
         assert!(provider.ends_with("provider[\"registry.terraform.io/acme/data\"]"), "{provider}");
     }
     assert_eq!(scene.succeed(&replace).stdout, "No matching resources found.\n");
-    scene.run(&["state", "replace-provider", "a/b/c/d", "x"]).assert_refused("Invalid \"from\" provider");
+    scene
+        .run(&["state", "replace-provider", "a/b/c/d", "x"])
+        .assert_refused("Invalid \"from\" provider");
 }
 
 #[test]
@@ -291,9 +322,15 @@ fn an_object_is_imported_and_a_plan_from_before_is_stale() {
     plans_nothing(&scene);
     assert_stale(&scene.run(&["apply", "-verdict-exitcode", "plan.bin"]), "terraform_data.found");
     scene.run(&["import", "terraform_data.found", "x"]).assert_refused("already managing");
-    scene.run(&["import", "terraform_data.none", "x"]).assert_refused("does not exist in the configuration");
-    scene.run(&["import", "module.none.terraform_data.x", "x"]).assert_refused("non-existent module");
-    scene.run(&["import", "data.terraform_data.x", "x"]).assert_refused("data resource is not allowed");
+    scene
+        .run(&["import", "terraform_data.none", "x"])
+        .assert_refused("does not exist in the configuration");
+    scene
+        .run(&["import", "module.none.terraform_data.x", "x"])
+        .assert_refused("non-existent module");
+    scene
+        .run(&["import", "data.terraform_data.x", "x"])
+        .assert_refused("data resource is not allowed");
     scene.run(&["import", "terraform_data.x"]).assert_refused("expects two arguments");
 }
 
@@ -327,7 +364,10 @@ fn addresses_are_listed_by_module_resource_and_identifier() {
 
 #[test]
 fn refreshing_shows_outputs_alone() {
-    let scene = Scene::new(&[("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n")]);
+    let scene = Scene::new(&[(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n",
+    )]);
     scene.succeed(&["apply", "-auto-approve"]);
     let refreshed = scene.succeed(&["refresh"]);
     assert!(refreshed.stdout.ends_with("\nOutputs:\n\no = 1\n"), "{}", refreshed.stdout);

@@ -83,7 +83,11 @@ fn what_manages_something_is_deleted_by_force_alone() {
     scene.run(&["workspace", "delete", "default"]).assert_refused("cannot be deleted");
     scene.run(&["workspace", "delete", "none"]).assert_refused("doesn't exist");
     let deleted = scene.succeed(&["workspace", "delete", "-force", "dev"]);
-    assert!(deleted.stdout.starts_with("Deleted workspace \"dev\"!\nWARNING"), "{}", deleted.stdout);
+    assert!(
+        deleted.stdout.starts_with("Deleted workspace \"dev\"!\nWARNING"),
+        "{}",
+        deleted.stdout
+    );
     assert_eq!(scene.succeed(&["workspace", "list"]).stdout, "* default\n\n");
     assert!(!scene.path().join(".plumb/records/default..dev/estate.record").exists());
     // A new one of the same name has nothing to do with it.
@@ -116,7 +120,8 @@ fn a_deletion_that_is_killed_anywhere_goes_on() {
 #[test]
 fn states_that_terraform_keeps_of_workspaces_are_taken_over() {
     let state = r#"{"version":4,"serial":3,"lineage":"l"}"#;
-    let scene = Scene::new(&[("main.tf", MAIN), ("terraform.tfstate.d/dev/terraform.tfstate", state)]);
+    let scene =
+        Scene::new(&[("main.tf", MAIN), ("terraform.tfstate.d/dev/terraform.tfstate", state)]);
     assert_eq!(scene.succeed(&["workspace", "list"]).stdout, "* default\n  dev\n\n");
     scene.succeed(&["workspace", "select", "dev"]);
     scene.run(&["plan"]).assert_refused("terraform.tfstate.d/dev exists");

@@ -62,8 +62,7 @@ impl Context {
             let _busy = self.busy.lock().await;
             let pool = self.pool();
             let now = Some(self.environment.clock.now());
-            let context =
-                self.evaluation(configuration, Operation::Plan, variables, now, &pool);
+            let context = self.evaluation(configuration, Operation::Plan, variables, now, &pool);
             let work = planning::plan(context, options, previous, Rehearsed::default());
             self.supervise(&pool, work).await
         };

@@ -21,7 +21,9 @@ pub enum EditError {
     #[error("cannot move {0} to {1}: the target must also be a resource instance")]
     NotAnInstance(ResourceInstance, Target),
     /// A data source cannot become a managed resource, or the other way round.
-    #[error("cannot move {0} to {1}: a {2} resource can be moved only to another {2} resource address")]
+    #[error(
+        "cannot move {0} to {1}: a {2} resource can be moved only to another {2} resource address"
+    )]
     OtherMode(AbsoluteResource, AbsoluteResource, &'static str),
     /// Objects keep their type.
     #[error("cannot move {0} to {1}: resource types don't match")]

@@ -7,8 +7,8 @@ use super::{
 use crate::identifiers::{PlanId, Principal, RunId, WriteId, hexadecimal};
 use crate::object::StoredObject;
 use crate::record::body::{
-    BodyError, Decided, DecisionBody, FORMAT, InstanceBody, ObjectBody, OutputBody, RecordKind, Seal,
-    UnknownFields, WrittenBy, decode, encode,
+    BodyError, Decided, DecisionBody, FORMAT, InstanceBody, ObjectBody, OutputBody, RecordKind,
+    Seal, UnknownFields, WrittenBy, decode, encode,
 };
 use crate::state::{InstanceState, State};
 use bytes::Bytes;
@@ -26,7 +26,9 @@ const PARALLELISM: usize = 16;
 #[non_exhaustive]
 pub enum PushError {
     /// They have nothing to do with each other.
-    #[error("cannot import state with lineage {given:?} over unrelated state with lineage {recorded:?}")]
+    #[error(
+        "cannot import state with lineage {given:?} over unrelated state with lineage {recorded:?}"
+    )]
     OtherLineage {
         /// The file's.
         given: String,
@@ -132,7 +134,10 @@ impl Estate {
         let lineage = state.lineage.clone().unwrap_or_else(|| header.lineage.clone());
         let raised = header.version.is_absent() || header.serial < state.serial;
         let serial = if raised { state.serial } else { header.serial + 1 };
-        if !goes_on && writes.is_empty() && lineage == header.lineage && header.serial == state.serial
+        if !goes_on
+            && writes.is_empty()
+            && lineage == header.lineage
+            && header.serial == state.serial
         {
             return Ok(0);
         }

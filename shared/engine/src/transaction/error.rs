@@ -86,7 +86,9 @@ pub enum TransactionError {
         reason: String,
     },
     /// It is not at work, and has nothing to be released.
-    #[error("the transaction of the plan {plan} is {phase}: it holds no claims, and nothing was changed")]
+    #[error(
+        "the transaction of the plan {plan} is {phase}: it holds no claims, and nothing was changed"
+    )]
     NotAtWork {
         /// The plan.
         plan: PlanId,

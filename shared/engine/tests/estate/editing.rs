@@ -1,13 +1,13 @@
 //! Edits: what they claim, and what of a half done move is left to do.
 
 use crate::support::{address, claiming, estate, executing, instance, object, request, undecided};
+use engine::Target;
 use engine::editing::{EditError, Edits, forget, relocate, taint};
 use engine::estate::Estate;
 use engine::identifiers::PlanId;
 use engine::record::body::ClaimedAction;
 use engine::recorder::{Recorder, Step};
 use engine::state::InstanceState;
-use engine::Target;
 use engine::verdict::RejectCode;
 use records::MemoryStore;
 use std::sync::Arc;
@@ -45,17 +45,25 @@ async fn there(estate: &Estate) -> Vec<String> {
 
 #[tokio::test]
 async fn a_module_goes_with_what_is_below_it_and_dependents_follow() {
-    let estate =
-        recorded(&["module.a.test_thing.base", "module.a.module.in[0].test_thing.x", "test_thing.y"])
-            .await;
+    let estate = recorded(&[
+        "module.a.test_thing.base",
+        "module.a.module.in[0].test_thing.x",
+        "test_thing.y",
+    ])
+    .await;
     let reading = estate.read().await.unwrap();
-    let (told, edits) = relocate(&reading, &target("module.a"), &target("module.b[\"k\"]")).unwrap();
+    let (told, edits) =
+        relocate(&reading, &target("module.a"), &target("module.b[\"k\"]")).unwrap();
     let told: Vec<&str> = told.iter().map(|one| &*one.to).collect();
     assert_eq!(told, ["module.b[\"k\"]", "module.b[\"k\"].module.in[0]"]);
     carry_out(&estate, "p1", &edits).await;
     assert_eq!(
         there(&estate).await,
-        ["test_thing.y", "module.b[\"k\"].test_thing.base", "module.b[\"k\"].module.in[0].test_thing.x"]
+        [
+            "test_thing.y",
+            "module.b[\"k\"].test_thing.base",
+            "module.b[\"k\"].module.in[0].test_thing.x"
+        ]
     );
     let reading = estate.read().await.unwrap();
     let dependencies = |name: &str| {

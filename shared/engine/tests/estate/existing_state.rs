@@ -19,7 +19,9 @@ impl ExistingFiles for Unreadable {
 }
 
 fn refusal(backend: &ConfiguredBackend, files: &'static [&'static str]) -> Option<String> {
-    let check = |records, new| check_existing_state(records, backend, &Files(files), DEFAULT_WORKSPACE, new);
+    let check = |records, new| {
+        check_existing_state(records, backend, &Files(files), DEFAULT_WORKSPACE, new)
+    };
     assert!(check(true, NewEstate::NotDeclared).is_ok(), "records speak for themselves");
     assert!(check(false, NewEstate::Declared).is_ok(), "a person has said that nothing exists");
     check(false, NewEstate::NotDeclared).err().map(|e| e.to_string())
@@ -52,8 +54,13 @@ fn new_estates_are_not() {
 
 #[test]
 fn what_cannot_be_looked_at_is_not_taken_for_absent() {
-    let check =
-        check_existing_state(false, &ConfiguredBackend::None, &Unreadable, DEFAULT_WORKSPACE, NewEstate::NotDeclared);
+    let check = check_existing_state(
+        false,
+        &ConfiguredBackend::None,
+        &Unreadable,
+        DEFAULT_WORKSPACE,
+        NewEstate::NotDeclared,
+    );
     assert!(check.unwrap_err().to_string().contains("terraform.tfstate"));
 }
 

@@ -34,7 +34,9 @@ pub(super) async fn read(
     settings.check(&USED, &IGNORED)?;
     let place = settings.required("address")?.to_owned();
     if workspace != DEFAULT_WORKSPACE {
-        return Err(settings.wrong("address", "is that of one state: this backend has no workspaces"));
+        return Err(
+            settings.wrong("address", "is that of one state: this backend has no workspaces")
+        );
     }
     let mut request = Request::get(&place);
     if let Some(name) = settings.text("username")? {

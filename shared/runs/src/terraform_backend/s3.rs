@@ -61,7 +61,8 @@ pub(super) async fn read(
         S3Settings {
             region: settings.text("region")?.map(str::to_owned),
             endpoint: endpoint.map(str::to_owned),
-            path_style: settings.switch("use_path_style")? || settings.switch("force_path_style")?,
+            path_style: settings.switch("use_path_style")?
+                || settings.switch("force_path_style")?,
             ..S3Settings::new(bucket)
         },
         &sdk,

@@ -133,7 +133,8 @@ impl BackendSettings {
         let entries = value.as_object().ok_or_else(|| self.wrong(name, "is no map"))?;
         let set = entries.iter().filter(|(_, value)| !value.is_null());
         set.map(|(key, value)| {
-            let text = value.as_str().ok_or_else(|| self.wrong(name, "has a value that is no text"))?;
+            let text =
+                value.as_str().ok_or_else(|| self.wrong(name, "has a value that is no text"))?;
             Ok((key.as_str(), text))
         })
         .collect()
