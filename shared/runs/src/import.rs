@@ -24,7 +24,7 @@ pub async fn import(
     let state = estate.read().await?.state;
     // Before a provider is asked for anything.
     if state.instances.contains_key(&address) {
-        return Err(EditError::AlreadyManaged(address).into());
+        return Err(EditError::AlreadyManaged(Box::new(address)).into());
     }
     let context = workplace.context();
     let (object, diagnostics) =

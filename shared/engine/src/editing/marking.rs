@@ -23,8 +23,8 @@ pub fn taint(state: &State, address: &ResourceInstance) -> Result<Edits, EditErr
 pub fn untaint(state: &State, address: &ResourceInstance) -> Result<Edits, EditError> {
     match current(state, address)?.status {
         ObjectStatus::Tainted => Ok(Edits::of_one(address.clone(), Edit::Untaint)),
-        ObjectStatus::Ready => Err(EditError::NotTainted(address.clone())),
-        ObjectStatus::Incomplete => Err(EditError::Incomplete(address.clone())),
+        ObjectStatus::Ready => Err(EditError::NotTainted(Box::new(address.clone()))),
+        ObjectStatus::Incomplete => Err(EditError::Incomplete(Box::new(address.clone()))),
     }
 }
 
@@ -36,9 +36,9 @@ fn current<'s>(
         return Err(EditError::NoInstances);
     }
     let instance = state.instances.get(address);
-    let instance = instance.ok_or_else(|| EditError::NoInstance(address.clone()))?;
+    let instance = instance.ok_or_else(|| EditError::NoInstance(Box::new(address.clone())))?;
     instance.current.as_ref().ok_or_else(|| match instance.deposed.keys().next() {
-        Some(key) => EditError::OnlyDeposed(address.clone(), key.clone()),
-        None => EditError::NoInstance(address.clone()),
+        Some(key) => EditError::OnlyDeposed(Box::new(address.clone()), key.clone()),
+        None => EditError::NoInstance(Box::new(address.clone())),
     })
 }

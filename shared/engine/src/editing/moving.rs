@@ -35,13 +35,13 @@ pub fn relocate(
     target: &Target,
 ) -> Result<(Vec<Relocation>, Edits), EditError> {
     let records = Records(reading);
-    let nothing = || EditError::NothingToMove(source.clone());
+    let nothing = || EditError::NothingToMove(Box::new(source.clone()));
     match source {
         Target::Module(from) => {
             let modules = records.modules_within(from);
             let first = modules.first().copied().ok_or_else(nothing)?;
             let Target::Module(to) = target else {
-                return Err(EditError::NotAModule(first.clone(), target.clone()));
+                return Err(EditError::NotAModule(first.clone(), Box::new(target.clone())));
             };
             records.move_modules(modules, from, to)
         }
@@ -119,12 +119,15 @@ impl Records<'_> {
         target: &Target,
     ) -> Result<(Vec<Relocation>, Edits), EditError> {
         let Target::Resource(to) = target else {
-            return Err(EditError::NotAWholeResource(from.clone(), target.clone()));
+            return Err(EditError::NotAWholeResource(
+                Box::new(from.clone()),
+                Box::new(target.clone()),
+            ));
         };
         check_kinds(from, to)?;
         let origin = |address: &ResourceInstance| from.instance(address.key.clone());
         if self.instances_of(to).any(|address| !self.came_from(address, &origin(address))) {
-            return Err(EditError::ResourceExists(to.clone()));
+            return Err(EditError::ResourceExists(Box::new(to.clone())));
         }
         let mut edits = Edits::default();
         edits.whole.extend([from.clone(), to.clone()]);
@@ -143,15 +146,18 @@ impl Records<'_> {
             Target::Instance(to) => to.clone(),
             Target::Resource(to) => to.instance(InstanceKey::None),
             Target::Module(_) => {
-                return Err(EditError::NotAnInstance(from.clone(), target.clone()));
+                return Err(EditError::NotAnInstance(
+                    Box::new(from.clone()),
+                    Box::new(target.clone()),
+                ));
             }
         };
         check_kinds(&from.containing(), &to.containing())?;
         if self.has(&to) {
-            return Err(EditError::InstanceExists(to));
+            return Err(EditError::InstanceExists(Box::new(to)));
         }
         if !self.has(from) {
-            return Err(EditError::NotRecorded(from.clone()));
+            return Err(EditError::NotRecorded(Box::new(from.clone())));
         }
         let told = vec![Relocation::new(from, &to)];
         Ok((told, Edits::of_one(from.clone(), Edit::Move(to))))
@@ -160,16 +166,17 @@ impl Records<'_> {
 
 /// Whether objects of one resource can be recorded as those of the other.
 fn check_kinds(from: &AbsoluteResource, to: &AbsoluteResource) -> Result<(), EditError> {
+    let both = (Box::new(from.clone()), Box::new(to.clone()));
     if from.resource.mode != to.resource.mode {
         let mode = match from.resource.mode {
             ResourceMode::Managed => "managed",
             ResourceMode::Data => "data",
             ResourceMode::Ephemeral => "ephemeral",
         };
-        return Err(EditError::OtherMode(from.clone(), to.clone(), mode));
+        return Err(EditError::OtherMode(both.0, both.1, mode));
     }
     match from.resource.ty == to.resource.ty {
         true => Ok(()),
-        false => Err(EditError::OtherType(from.clone(), to.clone())),
+        false => Err(EditError::OtherType(both.0, both.1)),
     }
 }

@@ -15,7 +15,7 @@ pub fn record_import(
     object: &StoredObject,
 ) -> Result<Edits, EditError> {
     match state.instances.contains_key(address) {
-        true => Err(EditError::AlreadyManaged(address.clone())),
+        true => Err(EditError::AlreadyManaged(Box::new(address.clone()))),
         false => Ok(Edits::of_one(address.clone(), Edit::Import(Box::new(object.clone())))),
     }
 }

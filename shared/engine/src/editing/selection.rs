@@ -16,8 +16,8 @@ pub fn select(state: &State, target: &Target) -> Result<Vec<ResourceInstance>, E
         false => Ok(found),
         true => Err(match target.clone() {
             Target::Module(module) => EditError::UnknownModule(module),
-            Target::Resource(resource) => EditError::UnknownResource(resource),
-            Target::Instance(instance) => EditError::UnknownInstance(instance),
+            Target::Resource(resource) => EditError::UnknownResource(Box::new(resource)),
+            Target::Instance(instance) => EditError::UnknownInstance(Box::new(instance)),
         }),
     }
 }
