@@ -6,6 +6,7 @@ pub mod checks;
 pub mod clock;
 mod context;
 mod declared;
+pub mod editing;
 mod environment;
 mod ephemeral;
 pub mod estate;

@@ -183,7 +183,9 @@ async fn first_reading(
     let mut noticed = reminders(workplace.contract.as_ref());
     let mut reading = workplace.estate.read().await?;
     let files = RootFolder(&*workplace.environment.files);
-    check_existing_state(reading.header.is_some(), &source.backend, &files, new_estate)?;
+    let workspace = &workplace.environment.workspace;
+    let recorded = reading.header.is_some();
+    check_existing_state(recorded, &source.backend, &files, workspace, new_estate)?;
     if reading.header.is_none() {
         let (header, found) = first_contact(&workplace.estate, workplace.contract.as_ref()).await?;
         noticed = found;

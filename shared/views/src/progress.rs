@@ -267,6 +267,18 @@ pub fn write_completion(
 ) -> io::Result<()> {
     let template = "[reset][bold][green]\n{}\n";
     write!(out, "{}", colour.paint(template, &[&completion(done, destroying)]))?;
+    write_outputs(outputs, colour, out)
+}
+
+/// Writes root outputs under their heading; nothing where there are none.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_outputs(
+    outputs: &BTreeMap<Arc<str>, Value>,
+    colour: Colour,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if outputs.is_empty() {
         return Ok(());
     }

@@ -54,6 +54,8 @@ pub(super) struct Operation {
     pub(super) variables: Vec<VariableArgument>,
     /// Whether a person may be asked for values.
     pub(super) input: bool,
+    /// Whether the plan is shown.
+    pub(super) shown: bool,
 }
 
 impl Operation {
@@ -99,6 +101,7 @@ impl Operation {
             parallelism,
             variables: variables::arguments(flags),
             input: !json && flags.switch("input", session.environment.input()),
+            shown: true,
         })
     }
 }
@@ -187,7 +190,9 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         outcome.diagnostics.push(interrupted("Nothing was changed."));
         diagnostics.push(interrupted("Nothing was changed."));
     }
-    show(session, &outcome, &configuration);
+    if operation.shown {
+        show(session, &outcome, &configuration);
+    }
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     Ok(Planned { workplace, outcome, sources, ephemeral })

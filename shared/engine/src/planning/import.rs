@@ -30,13 +30,17 @@ pub(super) async fn targets(
     walk: &Arc<PlanWalk>,
     resource: &ConfigResource,
 ) -> Option<ImportedObjects> {
-    if walk.options.mode != PlanMode::Normal || walk.validating() {
+    if walk.validating() {
         return Some(ImportedObjects::new());
     }
     let asked = walk.options.imports.iter().filter(|(address, _)| {
         address.config() == *resource && !walk.prior.instances.contains_key(address)
     });
     let asked: ImportedObjects = asked.map(|(a, id)| (a.clone(), id.clone())).collect();
+    // Blocks are for plans that change something; what a person asks for is only found and read in others, too.
+    if walk.options.mode != PlanMode::Normal {
+        return Some(asked);
+    }
     let imports = &walk.context.configuration.root.module.imports;
     if !imports.iter().any(|import| import.target == *resource) {
         return Some(asked);

@@ -7,6 +7,7 @@ mod body;
 mod claims;
 mod copying;
 mod crashes;
+mod editing;
 mod existing_state;
 mod key;
 mod provisioning;

@@ -154,6 +154,12 @@ pub enum ClaimedAction {
     Import,
     /// Read (a data source).
     Read,
+    /// Mark as one to be replaced.
+    Taint,
+    /// Take that mark back.
+    Untaint,
+    /// Record as another provider's.
+    ReplaceProvider,
 }
 
 impl ClaimedAction {
@@ -169,6 +175,9 @@ impl ClaimedAction {
             ClaimedAction::Move => &["move"],
             ClaimedAction::Import => &["import"],
             ClaimedAction::Read => &["read"],
+            ClaimedAction::Taint => &["taint"],
+            ClaimedAction::Untaint => &["untaint"],
+            ClaimedAction::ReplaceProvider => &["replace-provider"],
         }
     }
 }

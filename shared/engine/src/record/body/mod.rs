@@ -11,6 +11,7 @@ mod object;
 mod output;
 mod path;
 mod transaction;
+mod workspace;
 
 pub use decision::{Decided, DecisionBody};
 pub use estate::{EstateBody, Seal};
@@ -24,6 +25,7 @@ pub use object::{IdentityBody, ObjectBody, ObjectStatusBody};
 pub use output::OutputBody;
 pub use path::{PathBody, StepBody};
 pub use transaction::{Phase, TransactionBody};
+pub use workspace::WorkspaceBody;
 
 use crate::identifiers::{PlanId, Principal, RunId};
 use records::Key;
