@@ -66,7 +66,12 @@ def story(scene):
     assert scene.look(ESTATE, run)["status"] == "waiting_for_approval"
     say("an approval by nobody, by a stranger, by the author, or of another digest is refused")
 
-    scene.approve(waiting)
+    status, said = scene.plumb("ada", ESTATE, "approve", run, answer="yes\n")
+    assert status == 1 and "author" in said, said
+    status, said = scene.plumb("grace", ESTATE, "approve", run, answer="no\n")
+    assert status == 1 and "Nothing was decided" in said, said
+    status, said = scene.plumb("grace", ESTATE, "approve", run, answer="yes\n")
+    assert status == 0 and "test_thing.network" in said and "is approved" in said, said
     applied = scene.wait(ESTATE, run, "applied")
     description = scene.reported(sha, ESTATE, "success")
     assert description == "Applied: 2 to add, 0 to change, 0 to destroy", description
@@ -75,6 +80,8 @@ def story(scene):
     assert event["detail-type"] == "Run ended" and event["detail"]["outcome"] == "applied", event
     [journal] = [json.loads(body) for body in cloud.objects(f"records/{ESTATE}/j/").values()]
     assert journal["approved_by"] == GRACE and journal["principal"] == "git:ada", journal
+    status, said = scene.plumb("grace", ESTATE, "runs", "show", f"-remote={scene.remote()}", run)
+    assert status == 0 and f"{run}  deploy  applied" in said and "Apply complete" in said, said
     say(f"approved by somebody else, it is validated and applied; its commit says: {description}")
 
     before = len(cloud.executions())

@@ -11,7 +11,7 @@ import threading
 import time
 import zipfile
 
-from cloud import ACCOUNT, Cloud, until
+from cloud import ACCOUNT, ENDPOINT, Cloud, until
 from github import TOKEN, GitHub
 
 WEBHOOK_SECRET = "canary-webhook-secret"
@@ -195,6 +195,25 @@ webhook = {{ url = "http://127.0.0.1:{self.github.port}/told", secret = "notific
         status, found = self.decide(estate, run, waiting["plan_digest"])
         assert status == 202, (status, found)
         return run
+
+    def remote(self):
+        """The address of the API, without the name of a host that only the stand-in knows."""
+        return f"{ENDPOINT}/_aws/execute-api/{self.cloud.resources['HttpApi']}/$default"
+
+    def plumb(self, who, estate, *arguments, answer=""):
+        """`plumb` as somebody's client of the deployment; what it said."""
+        place = self.folder / f"client-{estate}"
+        place.mkdir(exist_ok=True)
+        (place / "plumb.toml").write_text(f'[estates.{estate}]\ndirectory = "."\n')
+        key, secret = self.keys[who]
+        environment = {
+            "HOME": str(place), "AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": "us-east-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "PLUMB_REMOTE": self.remote(),
+        }
+        done = subprocess.run([self.programs / "plumb", *arguments], cwd=place, env=environment, text=True, input=answer,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        return done.returncode, done.stdout
 
     def apply(self, estate, configuration):
         """From a push to an applied change."""

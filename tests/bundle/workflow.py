@@ -104,7 +104,7 @@ def assert_discreet(scene):
         told["answers and reports"] = told["answers and reports"] + [json.dumps(found)]
         told["answers and reports"] += [json.dumps(scene.look(name, run["run"])) for run in found["runs"]]
     for where, texts in told.items():
-        assert texts, f"there are no {where}"
+        assert texts or sys.argv[2:], f"there are no {where}"
         for canary in CANARIES:
             hits = [text for text in texts if canary in text]
             assert not hits, f"{canary} is in {where}:\n{hits[0][:2000]}"

@@ -9,6 +9,7 @@
 //! - [`migrate_store`]: an estate on its way to another store.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
+//! - [`remote_api`]: the API of a deployment, asked from elsewhere.
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
 //! - [`stores`]: the stores that a project names, opened.
 //! - [`state`]: what records say, decoded for views.
@@ -37,6 +38,7 @@ pub mod plan_key;
 pub mod principal;
 pub mod project;
 pub mod provider_mirror;
+pub mod remote_api;
 pub mod remote_state;
 pub mod report;
 pub mod repository_host;

@@ -12,6 +12,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("adopt", "Record a result or an object that the records leave open"),
     ("dismiss", "Drop a result or a doubt that the records leave open"),
     ("console", "Say what expressions come to"),
+    ("approve", "Agree to the plan of a run that a deployed bundle has made"),
+    ("cancel", "Stop a run of a deployed bundle"),
     ("contract check", "Check what the store of records has to guarantee"),
     ("fmt", "Lay out configuration files in the canonical style"),
     ("get", "Note which modules are installed"),
@@ -20,12 +22,14 @@ const COMMANDS: &[(&str, &str)] = &[
     ("migrate", "Take over the state that Terraform keeps in a file"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
+    ("reject", "Say no to the plan of a run that a deployed bundle has made"),
     ("runs list", "List who changed this estate, and when"),
     ("runs show", "Show one run: its attempts and what came of each change"),
     ("show", "Show the records or a saved plan"),
     ("state list", "List the recorded resource instances"),
     ("state pull", "Print the records as a state file of Terraform"),
     ("state show", "Show one recorded resource instance"),
+    ("submit", "Have a deployed bundle plan a commit"),
     ("version", "Show the version"),
     ("workspace list", "List workspaces: there is one, \"default\""),
     ("workspace show", "Show the name of the workspace"),
@@ -57,6 +61,13 @@ const VERDICTS: &str = "\
                          in doubt; with 1 after any other error.
 ";
 
+/// Of commands that ask a deployed bundle.
+const REMOTE: &str = "\
+  -remote=URL            The deployment: the output Api of its stack. For submit, approve, reject and cancel the
+                         variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry
+                         the token in PLUMB_TOKEN.
+";
+
 /// Prints what there is to know about a command, or about all.
 pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command {
@@ -83,8 +94,19 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["migrate-store"] => "Usage: plumb [global options] migrate-store -from=PLACE [options]\n\nCopies an estate's records to the store that plumb.toml names, verifies them, and seals the old place. May be run\nagain after any interruption.\n\nOptions:\n\n  -from=PLACE            A store's directory (.plumb), or the plumb.toml that named the store (OLD.toml).\n  -from-estate=NAME      Its name there, if it is another one.\n  -abandon               Give up a copy that was never finished, and open the old place again.\n".to_owned(),
         ["adopt"] => "Usage: plumb [global options] adopt [options] ADDRESS [ID]\n\nRecords what the records leave open about a resource instance: a result that was kept beside its record, or the object\nwith this ID where a create is in doubt.\n\nOptions:\n\n  -from=FILE             Record the result in this file, which a run left when the store could not be written.\n  -run=RUN               Which run's result, where several are kept.\n  -input=false           Ask nobody for values.\n  -var 'NAME=VALUE'      Set a root variable. May be given often.\n  -var-file=FILE         Set root variables from a file. May be given often.\n".to_owned(),
         ["dismiss"] => "Usage: plumb [global options] dismiss [-run=RUN] ADDRESS\n\nDrops what the records leave open about a resource instance: the doubt about a create, and results that were kept\nbeside its record. Objects that exist are left to themselves.\n\nOptions:\n\n  -run=RUN               Drop only the result of this run.\n".to_owned(),
-        ["runs", "list"] => "Usage: plumb [global options] runs list [-json]\n".to_owned(),
-        ["runs", "show"] => "Usage: plumb [global options] runs show [-json] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n".to_owned(),
+        ["runs", "list"] => format!("Usage: plumb [global options] runs list [-json] [-remote=URL]\n\nOptions:\n\n{REMOTE}"),
+        ["runs", "show"] => format!(
+            "Usage: plumb [global options] runs show [-json] [-remote=URL] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n\nOptions:\n\n{REMOTE}"
+        ),
+        ["submit"] => format!(
+            "Usage: plumb [global options] submit [options] COMMIT\n\nHas a deployed bundle plan the estate at a commit that was pushed: its full hash.\n\nOptions:\n\n  -apply                 Go on to an approval, and apply.\n{REMOTE}"
+        ),
+        [decision @ ("approve" | "reject")] => format!(
+            "Usage: plumb [global options] {decision} [options] RUN\n\nShows the plan of a run that waits, asks, and decides about what was shown.\n\nOptions:\n\n  -digest=DIGEST         Ask nobody: decide about the plan with this digest, and no other.\n{REMOTE}"
+        ),
+        ["cancel"] => format!(
+            "Usage: plumb [global options] cancel [options] RUN\n\nStops a run of a deployed bundle, unless it is changing things already.\n\nOptions:\n\n{REMOTE}"
+        ),
         ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
         words => {
             let name = words.join(" ");

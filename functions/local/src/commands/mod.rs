@@ -17,6 +17,7 @@ mod migrate_store;
 mod operation;
 mod output;
 mod plan;
+mod remote;
 mod runs;
 mod show;
 mod state;
@@ -77,6 +78,10 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["state", "show"] => state::show(invocation, environment).await,
             ["adopt"] => adopt::run(invocation, environment).await,
             ["dismiss"] => dismiss::run(invocation, environment).await,
+            ["submit"] => remote::submit(invocation, environment).await,
+            ["approve"] => remote::decide(invocation, environment, remote::Deed::Approve).await,
+            ["reject"] => remote::decide(invocation, environment, remote::Deed::Reject).await,
+            ["cancel"] => remote::decide(invocation, environment, remote::Deed::Cancel).await,
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,

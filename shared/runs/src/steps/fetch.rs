@@ -10,6 +10,7 @@ use crate::run_state::{Commit, RunSource, Status};
 use crate::source::{self, Modules};
 use async_trait::async_trait;
 use bytes::Bytes;
+use engine::Variables;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 
@@ -69,8 +70,9 @@ async fn work(mut step: Step<'_>, archives: &dyn SourceArchives) -> Result<Answe
     let bundle = step.bundle().await?;
     let (source, mut diagnostics) = source::from_directory(&*bundle.files(), Modules::All);
     diagnostics.extend(unlocked(&source.configuration, &bundle));
+    step.discretion.of_variables(&source.configuration.root.module, &Variables::new());
     let sources = source.configuration.sources.clone();
-    let mut told = Told::default().diagnostics(&diagnostics, &sources)?;
+    let mut told = Told::default().diagnostics(&diagnostics, &sources, &step.discretion)?;
     for link in files.left_out() {
         told =
             told.line(&format!("The link {link} leads to no file of the commit, and is left out."));
