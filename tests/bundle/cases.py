@@ -15,15 +15,21 @@ resource "test_thing" "one" {
 }
 """
 
-# Each waits for the one before, and takes its time.
-CHAIN = "".join(f"""
+
+
+def chain(links, size=1):
+    """Things of which each waits for the one before, and takes its time."""
+    return "".join(f"""
 resource "test_thing" "link_{n}" {{
   name    = "link {n}"
-  size    = 1
+  size    = {size}
   slow_ms = 3000
   tags    = {{ before = {f'test_thing.link_{n - 1}.id' if n else '"nothing"'} }}
 }}
-""" for n in range(7))
+""" for n in range(links))
+
+
+LINKS = 7
 
 SECRETS = f"""
 variable "password" {{
@@ -72,16 +78,16 @@ def forks(scene, estate):
     ended = scene.wait(estate, run, "told")
     assert ended["mode"] == "plan" and ended["changes"]["add"] == 1, ended
 
-    def comments():
+    def comments(word):
         texts = [text for issue, text in scene.github.comments.values() if issue == "7" and f"estate={estate} " in text]
-        return texts if texts and "1 to add" in texts[0] else None
+        return texts if any(word in text for text in texts) else None
 
-    [comment] = until("a comment", comments)
+    [comment] = until("a comment", lambda: comments("1 to add"))
     assert "test_thing.one" in comment and run in comment, comment
     again = scene.commit(estate, ONE % 1 + (ONE % 1).replace("one", "two"))
     status, found = scene.pull_request(again, base="next", action="synchronize")
     assert status == 202, (status, found)
-    [comment] = until("the comment brought up to date", lambda: [text for text in comments() or [] if "2 to add" in text])
+    [comment] = until("the comment brought up to date", lambda: comments("2 to add"))
     assert not scene.things(estate), "a pull request changes nothing"
     return "a fork's pull request plans nothing; the repository's own is planned, and its one comment is kept up to date"
 
@@ -121,12 +127,12 @@ def drifted(scene, estate):
 
 def four_invocations(scene, estate):
     """More than one invocation has time for."""
-    waiting, sha = scene.planned(estate, CHAIN)
+    waiting, sha = scene.planned(estate, chain(LINKS))
     run = scene.approve(waiting)
     scene.wait(estate, run, "applied")
     attempts = scene.cloud.visited(run).count("Apply")
     assert attempts >= 4, scene.cloud.visited(run)
-    assert len(scene.things(estate)) == 7
+    assert len(scene.things(estate)) == LINKS
     created = [call["object"] for call in scene.calls(estate) if (call["call"], call["phase"]) == ("create", "started")]
     assert len(created) == len(set(created)), "something was made twice"
     scene.reported(sha, estate, "success")
@@ -135,7 +141,7 @@ def four_invocations(scene, estate):
 
 def killed(scene, estate):
     """The second invocation is killed while it creates something."""
-    waiting, _ = scene.planned(estate, CHAIN)
+    waiting, _ = scene.planned(estate, chain(LINKS))
     run = scene.approve(waiting)
 
     def at_work_again():
@@ -157,10 +163,28 @@ def killed(scene, estate):
     until(f"{estate}: the end of the provider whose function was killed", lambda: not pathlib.Path(f"/proc/{provider}").exists())
     scene.wait(estate, run, "applied")
     visited = scene.cloud.visited(run)
-    assert "WaitToApply" in visited or visited.count("Apply") >= 3, visited
+    assert "WaitToApply" in visited and visited.count("Apply") >= 3, visited
     created = [thing["name"] for _, thing in scene.things(estate).values()]
-    assert len(created) == 7 == len(list((scene.world(estate) / "test_thing").glob("*.json"))), created
+    assert len(created) == LINKS == len(list((scene.world(estate) / "test_thing").glob("*.json"))), created
     return "an apply that was killed in its second invocation is gone on with; nothing is lost, nothing is made twice"
+
+
+def at_work(scene, estate):
+    """A plan is approved while another one of the same things is being applied."""
+    first, _ = scene.planned(estate, chain(4))
+    other = scene.commit(estate, chain(4, size=2))
+    status, found = scene.cloud.ask("POST", "/runs", {"estate": estate, "commit": other, "apply": True}, keys=scene.keys["ada"])
+    assert status == 202, (status, found)
+    second = scene.wait(estate, found["run"], "waiting_for_approval")
+    scene.approve(first)
+    until(f"{estate}: a create", lambda: any(call["call"] == "create" for call in scene.calls(estate)), pause=0.1)
+    scene.approve(second)
+    scene.wait(estate, first["run"], "applied")
+    rejected = scene.wait(estate, second["run"], "rejected")
+    assert rejected["code"] == "stale" and first["run"] in rejected["text"], rejected
+    assert "WaitToValidate" in scene.cloud.visited(second["run"]), scene.cloud.visited(second["run"])
+    assert {thing["size"] for _, thing in scene.things(estate).values()} == {1}, "the refused plan has changed nothing"
+    return "a plan that is approved while another one works on the same things waits for that, and is then stale"
 
 
 def failing_provider(scene, estate):
@@ -256,6 +280,7 @@ CASES = {
     "drifted": (drifted, ""),
     "four": (four_invocations, ""),
     "killed": (killed, ""),
+    "busy": (at_work, ""),
     "failing": (failing_provider, ""),
     "decisions": (decisions, ""),
     "unattended": (unattended, "approvals = { required = false }\n"),

@@ -49,6 +49,7 @@ class Cloud:
         self.deploy(self.package(programs, folder), secrets)
         self.bucket = self.outputs["Bucket"]
         self.machine = self.resources["Run"]
+        self.definition = json.loads(self.states.describe_state_machine(stateMachineArn=self.machine)["definition"])
         self.make_up_for_the_stand_in()
 
     def package(self, programs, folder):
@@ -125,6 +126,12 @@ class Cloud:
         if variables:
             changes["Environment"] = {"Variables": {**known["Environment"]["Variables"], **variables}}
         functions.update_function_configuration(FunctionName=name, **changes)
+
+    def alter(self, **changes):
+        """The definition with other fields in some states, for executions that begin from now on."""
+        states = {name: {**state, **changes.get(name, {})} for name, state in self.definition["States"].items()}
+        definition = json.dumps({**self.definition, "States": states})
+        self.states.update_state_machine(stateMachineArn=self.machine, definition=definition)
 
     def user(self, name):
         """Somebody whose requests API Gateway lets through; what they may do there is the deployment's to say."""

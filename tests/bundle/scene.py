@@ -76,6 +76,11 @@ class Scene:
         for function in ("Plan", "Validate"):
             self.cloud.configure(function, variables=times)
         self.cloud.configure("Apply", timeout=APPLY_TIMEOUT, variables=times)
+        # A function that died is tried again while its transaction's lease still lives.
+        retries = self.cloud.definition["States"]["Apply"]["Retry"]
+        sooner = [{**retry, "IntervalSeconds": min(retry["IntervalSeconds"], 2)} for retry in retries]
+        self.cloud.definition["States"]["Apply"]["Retry"] = sooner
+        self.cloud.alter()
 
     def locked(self, package, system):
         """The lock file that `plumb init` writes for the package."""
