@@ -14,6 +14,7 @@
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
 //! - [`push`]: a state file put in place of an estate's records.
+//! - [`remote_api`]: the API of a deployment, asked from elsewhere.
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
 //! - [`stores`]: the stores that a project names, opened.
 //! - [`state`]: what records say, decoded for views.
@@ -49,6 +50,7 @@ pub mod principal;
 pub mod project;
 pub mod provider_mirror;
 pub mod push;
+pub mod remote_api;
 pub mod remote_state;
 pub mod report;
 pub mod repository_host;

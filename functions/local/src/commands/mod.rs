@@ -23,6 +23,7 @@ mod plan;
 mod providers;
 mod record_edit;
 mod refresh;
+mod remote;
 mod runs;
 mod show;
 mod state;
@@ -92,6 +93,10 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["state", "show"] => state::show(invocation, environment).await,
             ["adopt"] => adopt::run(invocation, environment).await,
             ["dismiss"] => dismiss::run(invocation, environment).await,
+            ["submit"] => remote::submit(invocation, environment).await,
+            ["approve"] => remote::decide(invocation, environment, remote::Deed::Approve).await,
+            ["reject"] => remote::decide(invocation, environment, remote::Deed::Reject).await,
+            ["cancel"] => remote::decide(invocation, environment, remote::Deed::Cancel).await,
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,
