@@ -177,10 +177,7 @@ impl InstallObserver for Told<'_> {
                 let key = authentication.third_party_key();
                 self.third_party |= key.is_some();
                 let key = key.map(|key| format!(", key ID {key}")).unwrap_or_default();
-                format!(
-                    "- Installed {} v{version} ({authentication}{key})",
-                    provider.for_display()
-                )
+                format!("- Installed {} v{version} ({authentication}{key})", provider.for_display())
             }
             InstallEvent::Warned { provider, warnings } => {
                 let lines: Vec<String> = warnings.iter().map(|line| format!("- {line}")).collect();

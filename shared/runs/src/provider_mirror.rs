@@ -118,11 +118,7 @@ pub async fn install(
     installed.map(|()| packages)
 }
 
-async fn unpack(
-    locks: &Locks,
-    archives: PathBuf,
-    directory: PathBuf,
-) -> Result<(), MirrorError> {
+async fn unpack(locks: &Locks, archives: PathBuf, directory: PathBuf) -> Result<(), MirrorError> {
     let mirror = InstallationMethod {
         kind: InstallationKind::FilesystemMirror(archives),
         include: Vec::new(),

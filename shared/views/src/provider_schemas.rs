@@ -2,7 +2,9 @@
 
 use crate::json::{Escape, Fields, Json};
 use crate::value_json::type_json;
-use providers::{FunctionParameter, FunctionSignature, IdentitySchema, ProviderSchema, TypedSchema};
+use providers::{
+    FunctionParameter, FunctionSignature, IdentitySchema, ProviderSchema, TypedSchema,
+};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -64,7 +64,8 @@ impl AuthorKey {
 
     /// The public key in ASCII armor.
     pub fn armored(&self) -> String {
-        let packets = [packet(6, &self.body), packet(13, b"An Author <author@example.com>")].concat();
+        let packets =
+            [packet(6, &self.body), packet(13, b"An Author <author@example.com>")].concat();
         format!(
             "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n{}\n-----END PGP PUBLIC KEY BLOCK-----\n",
             STANDARD.encode(packets)

@@ -101,16 +101,27 @@ impl Display for Cut {
 impl std::error::Error for Cut {}
 
 /// The beginning of a body whose length nobody may know, lest the server refuse to lie about it.
-struct Beginning(Option<Bytes>);
+struct Beginning {
+    part: Option<Bytes>,
+    /// Whether the part has had its time to be sent.
+    sent: bool,
+}
 
 impl Body for Beginning {
     type Data = Bytes;
     type Error = Infallible;
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+        if let Some(part) = self.part.take() {
+            return Poll::Ready(Some(Ok(Frame::data(part))));
+        }
+        if !std::mem::replace(&mut self.sent, true) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(None)
     }
 }
 
@@ -134,7 +145,8 @@ async fn respond(
             response.body(Either::Left(Full::new(answer.body))).map_err(|_| Cut)
         }
         Outcome::CutAfter(answer, bytes) => {
-            let beginning = Beginning(Some(answer.body.slice(..bytes.min(answer.body.len()))));
+            let part = answer.body.slice(..bytes.min(answer.body.len()));
+            let beginning = Beginning { part: Some(part), sent: false };
             let response = Response::builder().status(answer.status);
             let response = response.header("content-length", answer.body.len());
             response.body(Either::Right(beginning)).map_err(|_| Cut)

@@ -78,7 +78,10 @@ fn a_provider_is_installed_from_its_registry_and_upgraded() {
     assert_eq!(locks.matches("\"zh:").count(), 2, "{locks}");
     assert_eq!(locks.matches("\"h1:").count(), 1, "{locks}");
     let again = estate.succeed(&["init"]).stdout;
-    assert!(again.contains(&format!("- Using previously-installed {host}/acme/x v1.2.0")), "{again}");
+    assert!(
+        again.contains(&format!("- Using previously-installed {host}/acme/x v1.2.0")),
+        "{again}"
+    );
 
     estate.registry.publish(&release("1.3.0"));
     estate.succeed(&["init"]);
@@ -92,7 +95,9 @@ fn a_provider_is_installed_from_its_registry_and_upgraded() {
 #[test]
 fn errors_name_the_provider_and_what_to_do() {
     let estate = Estate::new("~> 7.0");
-    estate.run(&["init"]).assert_refused("no available releases match the given constraints ~> 7.0");
+    estate
+        .run(&["init"])
+        .assert_refused("no available releases match the given constraints ~> 7.0");
     let estate = Estate::new("1.0.0");
     let versions = release("1.0.0").versions_path();
     let good = estate.registry.site.page(&versions);
@@ -156,7 +161,8 @@ fn a_mirror_is_filled_and_installed_from() {
     let said = estate.succeed(&["providers", "mirror", "-platform=linux_amd64", "mirror"]).stdout;
     assert!(said.contains("- Selected v1.2.0 to meet constraints ~> 1.0"), "{said}");
     assert!(said.contains("- Package authenticated: self-signed"), "{said}");
-    let folder = estate.scene.path().join("mirror").join(estate.registry.site.host()).join("acme/x");
+    let folder =
+        estate.scene.path().join("mirror").join(estate.registry.site.host()).join("acme/x");
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -102,9 +102,9 @@ impl HttpsClient {
         &self,
         request: Request<Bytes>,
     ) -> Result<(Response<Incoming>, String), HttpsError> {
-        let first = request.uri().to_string();
+        let first = host_of(&request);
         let lost = || HttpsError::Redirection(first.clone());
-        let mut at: Url = first.parse().map_err(|_| lost())?;
+        let mut at: Url = request.uri().to_string().parse().map_err(|_| lost())?;
         let mut headers = request.headers().clone();
         let followed = *request.method() == Method::GET;
         let mut host = host_of(&request);
@@ -134,7 +134,12 @@ impl HttpsClient {
 
 /// Whom a request is for, in words that hold no secret: paths and queries may.
 fn host_of(request: &Request<Bytes>) -> String {
-    request.uri().authority().map(|a| a.as_str().rsplit('@').next().unwrap_or_default()).unwrap_or_default().to_owned()
+    request
+        .uri()
+        .authority()
+        .map(|a| a.as_str().rsplit('@').next().unwrap_or_default())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[async_trait]

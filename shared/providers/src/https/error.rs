@@ -16,7 +16,9 @@ pub enum HttpsError {
     #[error("{0} redirects too often, or to nothing that is an address")]
     Redirection(String),
     /// More came than was asked for.
-    #[error("{0} answers more than {1} bytes, which protects the memory and the disk of this machine")]
+    #[error(
+        "{0} answers more than {1} bytes, which protects the memory and the disk of this machine"
+    )]
     TooLarge(String, u64),
     /// Nothing came in time.
     #[error("{0} did not answer within {1} seconds")]

@@ -154,7 +154,8 @@ impl Installer {
         let mut ways = Vec::new();
         for root in &self.implied_mirrors {
             let versions = source::filesystem::versions(root, provider);
-            let versions = versions.map_err(|source| SourceError::Directory { path: root.clone(), source });
+            let versions =
+                versions.map_err(|source| SourceError::Directory { path: root.clone(), source });
             if !versions.map_err(|reason| of_source(provider, None, reason))?.is_empty() {
                 ways.push(InstallationKind::FilesystemMirror(root.clone()));
             }
@@ -263,7 +264,8 @@ impl Installer {
         let location = match self.locate(provider, version).await {
             // Nobody has the locked version any more, for whatever platform.
             Err(InstallError::UnsupportedPlatform { .. })
-                if lock.is_some() && !self.available(provider).await?.versions.contains(version) =>
+                if lock.is_some()
+                    && !self.available(provider).await?.versions.contains(version) =>
             {
                 return Err(InstallError::LockedGone {
                     provider: (*provider).clone(),

@@ -49,16 +49,15 @@ impl Installer {
         };
         let directory = layout::provider_directory(mirror, provider);
         std::fs::create_dir_all(&directory).map_err(|error| files(&directory, error))?;
-        let staging = tempfile::Builder::new().prefix(".").suffix(".partial").tempfile_in(&directory);
+        let staging =
+            tempfile::Builder::new().prefix(".").suffix(".partial").tempfile_in(&directory);
         let staging = staging.map_err(|error| files(&directory, error))?;
         let location = self.locate(provider, version).await?;
         let expected = match location {
             PackageLocation::Remote { url, expected } => {
-                let fetched =
-                    fetch(self.network.as_ref(), &url, staging.path(), self.limits).await;
-                fetched.map_err(|failure| {
-                    not_fetched(provider, version, staging.path(), failure)
-                })?;
+                let fetched = fetch(self.network.as_ref(), &url, staging.path(), self.limits).await;
+                fetched
+                    .map_err(|failure| not_fetched(provider, version, staging.path(), failure))?;
                 expected
             }
             PackageLocation::Packed(archive) => {
@@ -86,7 +85,8 @@ impl Installer {
                 true => Authentication::Signed(signer),
                 false => return Err(wrong(packed, vec![archive])),
             },
-            Expected::AnyOf(hashes) => match hashes.contains(&packed) || hashes.contains(&unpacked) {
+            Expected::AnyOf(hashes) => match hashes.contains(&packed) || hashes.contains(&unpacked)
+            {
                 true => Authentication::VerifiedChecksum,
                 false => return Err(wrong(packed, hashes)),
             },

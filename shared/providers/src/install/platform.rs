@@ -42,8 +42,7 @@ impl FromStr for Platform {
     type Err = InvalidPlatform;
     fn from_str(text: &str) -> Result<Platform, InvalidPlatform> {
         let word = |word: &str| {
-            !word.is_empty()
-                && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+            !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         };
         match text.split_once('_') {
             Some((os, architecture)) if word(os) && word(architecture) => {

@@ -31,10 +31,14 @@ pub enum UnpackError {
     #[error("the archive cannot be read: {0}")]
     Unreadable(#[from] zip::result::ZipError),
     /// A file in it would be written outside of the package.
-    #[error("the archive has an entry named {0:?}, which leads out of the package; nothing of it was kept")]
+    #[error(
+        "the archive has an entry named {0:?}, which leads out of the package; nothing of it was kept"
+    )]
     Outside(String),
     /// A name in it leads elsewhere, or to a device.
-    #[error("the archive has an entry named {0:?} that is neither a file nor a directory, which could lead out of the package; nothing of it was kept")]
+    #[error(
+        "the archive has an entry named {0:?} that is neither a file nor a directory, which could lead out of the package; nothing of it was kept"
+    )]
     Special(String),
     /// It is larger than any package.
     #[error("the archive unpacks to more than {} files or {} bytes, which protects the disk; nothing of it was kept", .0.entries, .0.unpacked)]

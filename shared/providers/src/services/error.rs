@@ -39,7 +39,9 @@ pub enum DiscoveryError {
         service: &'static str,
     },
     /// The host offers the service in another version of its protocol.
-    #[error("host {host} offers {offered}, and not {service}, which is the only protocol of this service that is supported")]
+    #[error(
+        "host {host} offers {offered}, and not {service}, which is the only protocol of this service that is supported"
+    )]
     OtherVersion {
         /// The host.
         host: HostName,

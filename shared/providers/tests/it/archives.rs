@@ -51,7 +51,10 @@ async fn links_are_refused() {
         zip.start_file("link/evil", SimpleFileOptions::default()).unwrap();
     });
     let error = refusal(&mut scene, with_link).await;
-    assert!(matches!(error, InstallError::Unpack { reason: UnpackError::Special(_), .. }), "{error}");
+    assert!(
+        matches!(error, InstallError::Unpack { reason: UnpackError::Special(_), .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -63,17 +66,25 @@ async fn bombs_are_bounded() {
         zip.write_all(&vec![0; 2 << 20]).unwrap();
     });
     let error = refusal(&mut scene, bomb).await;
-    assert!(matches!(error, InstallError::Unpack { reason: UnpackError::TooLarge(_), .. }), "{error}");
+    assert!(
+        matches!(error, InstallError::Unpack { reason: UnpackError::TooLarge(_), .. }),
+        "{error}"
+    );
     let many = archive(|zip| {
         for i in 0..20 {
             zip.start_file(format!("file{i}"), SimpleFileOptions::default()).unwrap();
         }
     });
     let error = refusal(&mut scene, many).await;
-    assert!(matches!(error, InstallError::Unpack { reason: UnpackError::TooLarge(_), .. }), "{error}");
-    let noise: Vec<u8> = (0..2 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    assert!(
+        matches!(error, InstallError::Unpack { reason: UnpackError::TooLarge(_), .. }),
+        "{error}"
+    );
+    let noise: Vec<u8> =
+        (0..2 << 20).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let large = archive(|zip| {
-        let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        let stored =
+            SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
         zip.start_file("noise", stored).unwrap();
         zip.write_all(&noise).unwrap();
     });
@@ -85,7 +96,8 @@ async fn bombs_are_bounded() {
 async fn what_is_no_package_is_said() {
     let mut scene = Scene::new();
     let error = refusal(&mut scene, b"not an archive".to_vec()).await;
-    let unreadable = matches!(error, InstallError::Unpack { reason: UnpackError::Unreadable(_), .. });
+    let unreadable =
+        matches!(error, InstallError::Unpack { reason: UnpackError::Unreadable(_), .. });
     assert!(unreadable, "{error}");
     let error = refusal(&mut scene, package("other", "1.0.0", "a program")).await;
     assert!(error.to_string().contains("no program named terraform-provider-x"), "{error}");
@@ -114,10 +126,8 @@ async fn permissions_come_from_the_archive_and_its_owner_can_read() {
 async fn what_a_killed_installation_left_is_nobodys_package() {
     let mut scene = Scene::new();
     scene.registry.publish(&release("x", "1.0.0"));
-    let version = scene.installer.directory.join(format!(
-        "{}/acme/x/1.0.0",
-        scene.registry.site.host()
-    ));
+    let version =
+        scene.installer.directory.join(format!("{}/acme/x/1.0.0", scene.registry.site.host()));
     let left = version.join(".partial-killed/package");
     std::fs::create_dir_all(&left).unwrap();
     std::fs::write(left.join("terraform-provider-x_v1.0.0"), "half").unwrap();
@@ -125,6 +135,7 @@ async fn what_a_killed_installation_left_is_nobodys_package() {
     assert_eq!(scene.program(&locks, "x"), "x 1.0.0 linux_amd64");
     // It may still be somebody's work.
     assert!(left.exists());
-    let names: Vec<_> = std::fs::read_dir(&version).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        std::fs::read_dir(&version).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }

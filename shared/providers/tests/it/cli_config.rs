@@ -57,7 +57,11 @@ fn what_login_commands_write() {
     let config = parse_as("credentials.tfrc.json", text).unwrap();
     assert_eq!(token(&config, "app.terraform.io").as_deref(), Some("mine"));
     assert_eq!(config.plugin_cache_dir.unwrap(), Path::new("/home/me/c"));
-    assert!(parse_as("a.tfrc.json", "{\n  \"credentials\": []\n}").unwrap_err().contains("a.tfrc.json:2"));
+    assert!(
+        parse_as("a.tfrc.json", "{\n  \"credentials\": []\n}")
+            .unwrap_err()
+            .contains("a.tfrc.json:2")
+    );
     let refused = parse_as("a.tfrc.json", r#"{"provider_installation": {}}"#).unwrap_err();
     assert!(refused.contains("not supported in JSON"), "{refused}");
 }

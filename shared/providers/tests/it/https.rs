@@ -96,7 +96,8 @@ async fn secrets_do_not_travel_in_the_clear() {
 async fn services_are_discovered_once_and_relative_to_the_document() {
     let site = Site::start();
     site.put("/.well-known/terraform.json", Page::redirect("/real/services.json"));
-    let document = r#"{"modules.v1": "modules", "providers.v1": "https://elsewhere.example/p?x=1#y"}"#;
+    let document =
+        r#"{"modules.v1": "modules", "providers.v1": "https://elsewhere.example/p?x=1#y"}"#;
     site.put("/real/services.json", Page::json(document));
     let mut credentials = Credentials::default();
     let host: HostName = site.host().parse().unwrap();
@@ -118,7 +119,8 @@ async fn a_host_block_stands_in_for_the_document() {
     let site = Site::start();
     let host: HostName = "registry.example".parse().unwrap();
     let offered = BTreeMap::from([("providers.v1".to_owned(), site.url("/p/"))]);
-    let services = services(&site, Credentials::default()).with_host(host.clone(), offered).unwrap();
+    let services =
+        services(&site, Credentials::default()).with_host(host.clone(), offered).unwrap();
     let url = services.url(&host, "providers.v1").await.unwrap();
     assert_eq!(url.as_str(), site.url("/p/"));
     let error = services.url(&host, "modules.v1").await.unwrap_err();

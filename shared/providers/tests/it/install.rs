@@ -90,8 +90,9 @@ async fn the_newest_version_that_will_do_is_locked_and_found_again() {
     scene.unpacked("a", "1.5.0", "one and a half");
     scene.unpacked("a", "2.0.0", "two");
     scene.packed("b", "3.0.0", "packed");
-    let locks =
-        scene.install(&[("a", "~> 1.0"), ("b", ""), ("terraform", "")], &Locks::default(), false).await;
+    let locks = scene
+        .install(&[("a", "~> 1.0"), ("b", ""), ("terraform", "")], &Locks::default(), false)
+        .await;
     let locks = locks.unwrap();
     let a = ProviderAddress::implied("a");
     assert_eq!(locks.0.len(), 2, "what is built in is not locked");
@@ -142,8 +143,9 @@ async fn a_changed_package_is_neither_installed_nor_run() {
 async fn what_cannot_be_installed_is_said() {
     let scene = Scene::new();
     scene.unpacked("a", "1.0.0", "one");
-    let errors =
-        scene.install(&[("a", "> 1.0"), ("b", ""), ("terraform", "1.0")], &Locks::default(), false).await;
+    let errors = scene
+        .install(&[("a", "> 1.0"), ("b", ""), ("terraform", "1.0")], &Locks::default(), false)
+        .await;
     let errors: Vec<String> = errors.unwrap_err().iter().map(ToString::to_string).collect();
     assert_eq!(errors.len(), 3);
     assert!(errors.iter().any(|e| e.contains("there are 1.0.0")), "{errors:?}");

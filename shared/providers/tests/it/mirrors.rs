@@ -61,9 +61,13 @@ async fn a_mirrored_directory_serves_as_mirror_on_the_network_and_on_disk() {
     let index = std::fs::read_to_string(
         mirror.join(format!("{}/acme/x/index.json", scene.registry.site.host())),
     );
-    assert_eq!(index.unwrap(), "{\n  \"versions\": {\n    \"1.0.0\": {},\n    \"2.0.0\": {}\n  }\n}");
+    assert_eq!(
+        index.unwrap(),
+        "{\n  \"versions\": {\n    \"1.0.0\": {},\n    \"2.0.0\": {}\n  }\n}"
+    );
     let version: Value =
-        serde_json::from_slice(&scene.registry.site.page(&path(&scene, "2.0.0.json")).body).unwrap();
+        serde_json::from_slice(&scene.registry.site.page(&path(&scene, "2.0.0.json")).body)
+            .unwrap();
     let entry = &version["archives"][LINUX];
     assert_eq!(entry["url"], "terraform-provider-x_2.0.0_linux_amd64.zip");
     let provider = scene.provider("x");
@@ -98,7 +102,8 @@ async fn a_mirror_may_not_contradict_itself() {
         let url = "terraform-provider-x_1.0.0_linux_amd64.zip";
         json!({ "archives": { LINUX: { "url": url, "hashes": hashes } } }).to_string()
     };
-    let wrong = [Page::json(archive(json!(["h1:wrong"]))), Page::json(archive(json!(["zh:0", "h1:1"])))];
+    let wrong =
+        [Page::json(archive(json!(["h1:wrong"]))), Page::json(archive(json!(["zh:0", "h1:1"])))];
     for page in wrong {
         scene.registry.site.put(index.clone(), page);
         let error = scene.refusal(&[("x", "")]).await;
@@ -147,6 +152,26 @@ async fn a_mirror_gets_its_own_hosts_token() {
 }
 
 #[tokio::test]
+async fn a_name_and_password_in_an_address_are_used_and_not_shown() {
+    let mut scene = Scene::new();
+    mirrored(&scene, &["1.0.0"]).await;
+    let url = scene.registry.site.url("/mirror/").replace("://", "://me:p%40ss@");
+    scene.only(InstallationKind::NetworkMirror(url.into()));
+    scene.registry.site.take_visits();
+    scene.install(&[("x", "")], &Locks::default()).await.unwrap();
+    let visits = scene.registry.site.take_visits();
+    assert_eq!(visits.len(), 3);
+    for visit in visits {
+        assert_eq!(visit.authorization.as_deref(), Some("Basic bWU6cEBzcw=="), "{}", visit.path);
+    }
+    for page in [Page::status(500), Page::status(404)] {
+        scene.registry.site.put(path(&scene, "index.json"), page);
+        let error = scene.refusal(&[("x", "")]).await.to_string();
+        assert!(!error.contains("p%40ss") && !error.contains("p@ss"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn mirrors_are_reached_over_https_alone() {
     let mut scene = Scene::new();
     for url in ["http://localhost/", "nonsense", "file:///tmp/"] {
@@ -171,10 +196,8 @@ async fn the_first_way_that_has_a_version_provides_it() {
     let host = scene.registry.site.host();
     let (all, x) = (format!("{host}/*/*"), format!("{host}/acme/x"));
     let directory = InstallationKind::FilesystemMirror(mirror);
-    let both = vec![
-        method(directory.clone(), &[&all], &[]),
-        method(InstallationKind::Direct, &[], &[]),
-    ];
+    let both =
+        vec![method(directory.clone(), &[&all], &[]), method(InstallationKind::Direct, &[], &[])];
     scene.installer.config.installation = Some(both);
     scene.install(&[("x", "1.0.0")], &Locks::default()).await.unwrap();
     assert_eq!(scene.events, ["incomplete", "unauthenticated"]);
@@ -182,10 +205,7 @@ async fn the_first_way_that_has_a_version_provides_it() {
     scene.install(&[("x", "")], &Locks::default()).await.unwrap();
     assert_eq!(scene.events, ["self-signed"]);
 
-    let apart = vec![
-        method(directory, &[&x], &[]),
-        method(InstallationKind::Direct, &[], &[&x]),
-    ];
+    let apart = vec![method(directory, &[&x], &[]), method(InstallationKind::Direct, &[], &[&x])];
     scene.installer.config.installation = Some(apart);
     let locks = scene.install(&[("x", ""), ("y", "")], &Locks::default()).await.unwrap();
     assert_eq!(locks.0[&scene.provider("x")].version.to_string(), "1.0.0");
@@ -204,7 +224,10 @@ async fn what_is_mirrored_is_what_the_author_has_signed() {
     let mirror = scene.root.path().join("mirror");
     let (provider, version) = (scene.provider("x"), "1.0.0".parse().unwrap());
     let error = scene.installer.mirror_package(&mirror, &provider, &version).await.unwrap_err();
-    assert!(matches!(error, InstallError::Files { .. } | InstallError::WrongPackage { .. }), "{error}");
+    assert!(
+        matches!(error, InstallError::Files { .. } | InstallError::WrongPackage { .. }),
+        "{error}"
+    );
     let left = walk(&mirror);
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(scene.installer.newest(&provider, &"".parse().unwrap()).await.unwrap(), version);

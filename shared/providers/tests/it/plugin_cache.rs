@@ -32,7 +32,10 @@ async fn a_locked_package_is_fetched_once_for_all() {
     assert_eq!(locks.0[&scene.provider("x")].hashes.len(), 3, "as without a cache");
     let program = scene.packages(&locks).verified(&scene.provider("x")).unwrap().program;
     let directory = program.parent().unwrap();
-    assert_eq!(directory.read_link().unwrap(), scene.cached_package("1.0.0").canonicalize().unwrap());
+    assert_eq!(
+        directory.read_link().unwrap(),
+        scene.cached_package("1.0.0").canonicalize().unwrap()
+    );
 
     scene.another_directory();
     scene.registry.site.take_visits();
@@ -104,8 +107,7 @@ async fn many_at_once_share_one_cache() {
         installer.directory = scene.root.path().join(format!("directory{number}"));
         async move {
             let mode = providers::install::InstallMode::Locked;
-            let request =
-                providers::install::InstallRequest { requirements, locks: nothing, mode };
+            let request = providers::install::InstallRequest { requirements, locks: nothing, mode };
             let told = &mut |_: providers::install::InstallEvent<'_>| {};
             installer.install(request, told).await.unwrap();
             installer.directory

@@ -142,10 +142,9 @@ async fn locked_for(
     );
     let request = InstallRequest { requirements, locks, mode: InstallMode::RecordChecksums };
     let mut told = |event: InstallEvent<'_>| match event {
-        InstallEvent::Installing { provider, version } => session.reporter.print(&format!(
-            "- Fetching {} {version} for {platform}...\n",
-            provider.for_display()
-        )),
+        InstallEvent::Installing { provider, version } => session
+            .reporter
+            .print(&format!("- Fetching {} {version} for {platform}...\n", provider.for_display())),
         InstallEvent::Installed { provider, version, authentication } => {
             let key = authentication.third_party_key();
             let key = key.map(|key| format!(", key ID {key}")).unwrap_or_default();

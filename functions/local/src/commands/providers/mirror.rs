@@ -20,8 +20,7 @@ pub(in crate::commands) async fn mirror(
     invocation: &Invocation,
     environment: ProcessEnvironment,
 ) -> u8 {
-    let known =
-        [Flag::Switch("no-color"), Flag::Value("platform"), Flag::Switch("lock-file")];
+    let known = [Flag::Switch("no-color"), Flag::Value("platform"), Flag::Switch("lock-file")];
     match crate::commands::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
             let result = fill(&session, &flags).await;
@@ -47,8 +46,7 @@ async fn fill(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         true => session.directory.locks()?,
         false => Locks::default(),
     };
-    let config =
-        provider_installation::only(session.cli_config()?, InstallationKind::Direct);
+    let config = provider_installation::only(session.cli_config()?, InstallationKind::Direct);
     let network = session.network()?;
     let installers: Vec<(Platform, Installer)> = platforms
         .into_iter()

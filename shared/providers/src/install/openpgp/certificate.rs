@@ -57,9 +57,9 @@ impl Certificate {
                     }
                 }
                 // What cannot be read proves nothing, and takes nothing away that could be proven.
-                (SIGNATURE, About::Primary) => current.revocations.extend(
-                    Signature::parse(body).ok().filter(|s| s.kind == KEY_REVOCATION),
-                ),
+                (SIGNATURE, About::Primary) => current
+                    .revocations
+                    .extend(Signature::parse(body).ok().filter(|s| s.kind == KEY_REVOCATION)),
                 (SIGNATURE, About::Subkey) => {
                     if let Some(subkey) = current.subkeys.last_mut() {
                         subkey.signatures.extend(Signature::parse(body).ok());

@@ -15,7 +15,9 @@ pub enum SignatureError {
     #[error("error checking signature: the key was revoked by its owner")]
     Revoked,
     /// A part of a key does not belong to it, or is not meant for signing.
-    #[error("error checking signature: the subkey that made it is not bound to its key for signing")]
+    #[error(
+        "error checking signature: the subkey that made it is not bound to its key for signing"
+    )]
     Unbound,
     /// It cannot be read.
     #[error("error checking signature: {0}")]

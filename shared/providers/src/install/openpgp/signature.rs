@@ -78,9 +78,7 @@ impl HashAlgorithm {
     /// What stands before a digest where RSA signs it (RFC 8017).
     pub(super) fn prefix(self) -> &'static [u8] {
         match self {
-            HashAlgorithm::Sha1 => {
-                b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14"
-            }
+            HashAlgorithm::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
             HashAlgorithm::Sha224 => {
                 b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x04\x05\x00\x04\x1c"
             }

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum SourceError {
     /// Only a network would have it, and none may be used here.
-    #[error("it would have to be installed {way}, and this program installs from a directory alone: put its package there")]
+    #[error(
+        "it would have to be installed {way}, and this program installs from a directory alone: put its package there"
+    )]
     NoNetwork {
         /// The way, in words.
         way: String,
@@ -53,7 +55,9 @@ pub enum SourceError {
         closest: Option<Box<Version>>,
     },
     /// The checksums of a package are not signed by any of the provider's keys.
-    #[error("the provider is not signed with a valid signing key; please contact the provider author ({0})")]
+    #[error(
+        "the provider is not signed with a valid signing key; please contact the provider author ({0})"
+    )]
     Signature(#[from] SignatureError),
     /// The registry contradicts the signed checksums.
     #[error("{0}")]
@@ -81,7 +85,9 @@ fn unauthorized(host: &HostName, given: bool, helper: Option<&str>) -> String {
     };
     // A port cannot be part of a variable's name.
     match variable.contains(':') {
-        true => format!("{wanted}{helper}: set a token in a credentials block of the CLI configuration"),
+        true => {
+            format!("{wanted}{helper}: set a token in a credentials block of the CLI configuration")
+        }
         false => format!(
             "{wanted}{helper}: set a token in the environment variable TF_TOKEN_{variable} or a credentials block of the CLI configuration"
         ),

@@ -95,11 +95,7 @@ pub(super) async fn package(
     platform: &Platform,
 ) -> Result<Option<PackageLocation>, SourceError> {
     let registry = Registry::of(network, provider).await?;
-    let path = format!(
-        "{version}/download/{}/{}",
-        platform.os(),
-        platform.architecture()
-    );
+    let path = format!("{version}/download/{}/{}", platform.os(), platform.architecture());
     let Some((download, from)) = registry.ask::<Download>(&path).await? else { return Ok(None) };
     let protocols = download.protocols.clone().unwrap_or_default();
     if !protocols.is_empty() && !protocols.iter().any(|protocol| is_spoken(protocol)) {
@@ -191,7 +187,8 @@ impl<'a> Registry<'a> {
 
     /// A file that the registry names. Credentials are for the registry alone, and do not go along.
     async fn file(&self, what: &str, url: &Url) -> Result<Bytes, SourceError> {
-        let failed = |why: String| self.query(format!("failed to retrieve {what} for provider: {why}"));
+        let failed =
+            |why: String| self.query(format!("failed to retrieve {what} for provider: {why}"));
         let answer = self.network.services.get(url, None, ANSWER_LIMIT).await;
         let answer = answer.map_err(|error| failed(error.to_string()))?;
         match answer.status {
