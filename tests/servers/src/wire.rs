@@ -18,6 +18,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio_rustls::TlsAcceptor;
 
+use crate::site::BodyEnd;
+
 /// What comes back.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -33,7 +35,7 @@ pub struct Answer {
 pub(crate) enum Outcome {
     Answered(Answer),
     /// The answer with the length of its whole body, of which only so many bytes come.
-    CutAfter(Answer, usize),
+    Partial(Answer, usize, BodyEnd),
     /// The connection ends without an answer.
     Cut,
     /// No answer comes.
@@ -105,6 +107,7 @@ struct Beginning {
     part: Option<Bytes>,
     /// Whether the part has had its time to be sent.
     sent: bool,
+    end: BodyEnd,
 }
 
 impl Body for Beginning {
@@ -116,6 +119,9 @@ impl Body for Beginning {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         if let Some(part) = self.part.take() {
             return Poll::Ready(Some(Ok(Frame::data(part))));
+        }
+        if self.end == BodyEnd::Stall {
+            return Poll::Pending;
         }
         if !std::mem::replace(&mut self.sent, true) {
             context.waker().wake_by_ref();
@@ -144,9 +150,9 @@ async fn respond(
             }
             response.body(Either::Left(Full::new(answer.body))).map_err(|_| Cut)
         }
-        Outcome::CutAfter(answer, bytes) => {
+        Outcome::Partial(answer, bytes, end) => {
             let part = answer.body.slice(..bytes.min(answer.body.len()));
-            let beginning = Beginning { part: Some(part), sent: false };
+            let beginning = Beginning { part: Some(part), sent: false, end };
             let response = Response::builder().status(answer.status);
             let response = response.header("content-length", answer.body.len());
             response.body(Either::Right(beginning)).map_err(|_| Cut)
