@@ -169,7 +169,7 @@ fn proves_nothing(signature: &[u8], at: usize) -> bool {
 #[test]
 fn no_changed_key_makes_it_panic() {
     let bytes = unarmored(key!("sub"));
-    for at in 0..bytes.len() {
+    for at in (0..bytes.len()).step_by(5) {
         let mut changed = bytes.clone();
         changed[at] ^= 0xff;
         let _ = verify(file!("sub.sig"), &armored(&changed));
