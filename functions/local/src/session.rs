@@ -374,7 +374,7 @@ impl Session {
     /// # Errors
     /// Where it is not valid, or `plumb init` has to run first. Warnings are in the answer.
     pub(crate) fn configuration(&self) -> Result<(Source, Diagnostics), Failure> {
-        let (source, diagnostics) = self.directory.load()?;
+        let (source, mut diagnostics) = self.directory.load()?;
         let sources = source.configuration.sources.clone();
         if diagnostics.has_errors() {
             return Err(Failure::Diagnostics(diagnostics, sources));
@@ -382,6 +382,7 @@ impl Session {
         let locks = self.directory.locks()?;
         let packages = self.directory.packages(self.cli_config()?, locks);
         required_providers::check(&source.configuration, &packages)?;
+        diagnostics.extend(required_providers::development_overrides(&packages));
         Ok((source, diagnostics))
     }
 }
