@@ -239,7 +239,7 @@ impl Loader<'_> {
                 self.diagnostics.push(not_installed(call));
                 return None;
             };
-            if let Err(changed) = check_record(record, source, call) {
+            if let Some(changed) = changed_since(record, source, call) {
                 self.diagnostics.push(changed);
                 return None;
             }
@@ -278,17 +278,17 @@ fn not_installed(call: &ModuleCall) -> Diagnostic {
     .at(call.span)
 }
 
-/// Whether what is installed is what the call asks for.
-fn check_record(
+/// Why what is installed is not what a call asks for; `None` where it is.
+fn changed_since(
     record: &ModuleRecord,
     source: &ModuleSource,
     call: &ModuleCall,
-) -> Result<(), Diagnostic> {
+) -> Option<Diagnostic> {
     let changed = |summary: &str, detail: String| {
         let detail = format!(
             "{detail} Run \"plumb init\" to install all modules required by this configuration."
         );
-        Err(Diagnostic::error(summary, detail).at(call.source_span.unwrap_or(call.span)))
+        Some(Diagnostic::error(summary, detail).at(call.source_span.unwrap_or(call.span)))
     };
     if record.source != source.to_string() {
         return changed(
@@ -306,7 +306,7 @@ fn check_record(
             "Module version requirements have changed",
             format!("{requirements} ({version}) is no longer acceptable."),
         ),
-        _ => Ok(()),
+        _ => None,
     }
 }
 

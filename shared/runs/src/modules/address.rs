@@ -159,6 +159,12 @@ impl PackageUrl {
         Some((unescaped(name, false), unescaped(password, false)))
     }
 
+    /// Parameters whose values are not shown, as they stand in the URL.
+    pub(super) fn hidden_parameters(&self) -> impl Iterator<Item = (&str, &str)> {
+        let hidden = self.query.iter().filter(|(name, _)| !SHOWN_PARAMETERS.contains(&&**name));
+        hidden.map(|(name, value)| (&**name, &**value))
+    }
+
     /// Whether the host is the machine itself.
     pub(super) fn is_loopback(&self) -> bool {
         let name = match self.host.strip_prefix('[') {

@@ -11,6 +11,14 @@ pub enum PackageError {
     /// There are no clients of networks.
     #[error("{0}")]
     Clients(String),
+    /// A folder, a repository or what a page names cannot be had.
+    #[error("error downloading '{url}': {source}")]
+    Folder {
+        /// As people may see it.
+        url: String,
+        /// Why.
+        source: Box<PackageError>,
+    },
     /// There is no such way.
     #[error("download not supported for scheme '{scheme}'")]
     UnknownScheme {

@@ -81,6 +81,9 @@ impl GitProgram {
         if let Some(user) = &url.user {
             text = text.replace(&format!("{user}@"), "***@");
         }
+        for (name, value) in url.hidden_parameters() {
+            text = text.replace(&format!("{name}={value}"), &format!("{name}=***"));
+        }
         if let Some((user, password)) = url.credentials() {
             let is_token = user.len() >= SHORTEST_TOKEN && url.scheme != "ssh";
             let token = if is_token { user } else { String::new() };

@@ -6,7 +6,7 @@ use crate::stores::StoreSurroundings;
 use async_trait::async_trait;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::{Builder, Credentials, Region};
-use aws_sdk_s3::error::DisplayErrorContext;
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -143,6 +143,22 @@ impl S3ModuleObjects {
     }
 }
 
+/// What S3 says, or what led to it that S3 was not asked. Requests, with what signs them, are no part of it.
+fn refused<E>(error: &SdkError<E>) -> PackageError
+where
+    E: ProvideErrorMetadata + std::error::Error + 'static,
+{
+    let said = error.code().map(|code| match error.message() {
+        Some(message) => format!("{code}: {message}"),
+        None => code.to_owned(),
+    });
+    PackageError::Objects(said.unwrap_or_else(|| {
+        let first: &dyn std::error::Error = error;
+        let causes = std::iter::successors(Some(first), |error| error.source());
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    }))
+}
+
 fn too_large(limit: u64) -> PackageError {
     PackageError::Objects(format!(
         "the object has more than {limit} bytes, which protects the memory of this machine"
@@ -152,18 +168,18 @@ fn too_large(limit: u64) -> PackageError {
 #[async_trait]
 impl ModuleObjects for S3ModuleObjects {
     async fn get(&self, location: &ObjectLocation, limit: u64) -> Result<Bytes, PackageError> {
-        let failed = |error: String| PackageError::Objects(error);
         let client = self.client(location).await;
         let request = client.get_object().bucket(&location.bucket).key(&location.key);
         let answer = request.set_version_id(location.version.clone()).send().await;
-        let answer = answer.map_err(|error| failed(DisplayErrorContext(error).to_string()))?;
+        let answer = answer.map_err(|error| refused(&error))?;
         if answer.content_length().is_some_and(|length| length.unsigned_abs() > limit) {
             return Err(too_large(limit));
         }
         let mut body = answer.body;
         let mut content = Vec::new();
         while let Some(part) = body.next().await {
-            content.extend_from_slice(&part.map_err(|error| failed(error.to_string()))?);
+            let part = part.map_err(|error| PackageError::Objects(error.to_string()))?;
+            content.extend_from_slice(&part);
             if content.len() as u64 > limit {
                 return Err(too_large(limit));
             }
@@ -182,8 +198,7 @@ impl ModuleObjects for S3ModuleObjects {
         loop {
             let request = client.list_objects_v2().bucket(&location.bucket).prefix(&location.key);
             let answer = request.set_continuation_token(next).send().await;
-            let answer = answer
-                .map_err(|error| PackageError::Objects(DisplayErrorContext(error).to_string()))?;
+            let answer = answer.map_err(|error| refused(&error))?;
             keys.extend(answer.contents().iter().filter_map(|object| object.key.clone()));
             if keys.len() > limit {
                 return Err(PackageError::Objects(format!(

@@ -138,6 +138,17 @@ impl PackageSources<'_> {
     /// # Errors
     /// Where it cannot be had, or is refused.
     pub(super) async fn fetch(&self, package: &str, to: &Path) -> Result<LeftOut, PackageError> {
+        let address = PackageAddress::parse(package)?;
+        let mut url = address.url.clone();
+        let is_archive = address.way != Way::Git && archive_format(&mut url)?.is_some();
+        let fetched = self.follow(package, to).await;
+        fetched.map_err(|source| match is_archive {
+            true => source,
+            false => PackageError::Folder { url: url.to_string(), source: source.into() },
+        })
+    }
+
+    async fn follow(&self, package: &str, to: &Path) -> Result<LeftOut, PackageError> {
         let mut package = package.to_owned();
         // Paths that servers named inside the packages of the servers that they named.
         let mut inside: Vec<String> = Vec::new();

@@ -112,10 +112,7 @@ fn detect(text: &str) -> Result<Option<Detected>, SourceError> {
     if text.contains(".amazonaws.com/") {
         return s3(text).map(Some);
     }
-    Ok(match text.strip_prefix('/') {
-        Some(path) => Some(whole(format!("file:///{path}"))),
-        None => None,
-    })
+    Ok(text.strip_prefix('/').map(|path| whole(format!("file:///{path}"))))
 }
 
 fn whole(package: String) -> Detected {

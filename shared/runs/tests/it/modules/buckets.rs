@@ -33,6 +33,11 @@ async fn an_object_is_an_archive_and_a_prefix_is_a_folder() {
         assert_eq!(scene.read(&format!("root/.terraform/modules/{file}")), text, "{key}");
         assert!(!scene.path("root/.terraform/modules/er").exists());
     }
+    let outcome = scene(&server, "absent.zip").install().await;
+    outcome.assert_refused(
+        "Failed to download module",
+        "NoSuchKey: The specified key does not exist.",
+    );
     let outcome = scene(&server, "absent").install().await;
     outcome.assert_refused("Failed to download module", "there is no object under \"absent\"");
 }

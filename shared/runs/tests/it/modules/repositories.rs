@@ -94,7 +94,11 @@ async fn branches_and_commits_are_checked_out() {
     let note = "setting 'depth' requires 'ref' to be a branch or tag name";
     scene.install().await.assert_refused("Failed to download module", note);
     calls(&scene, &[("a", format!("{address}?ref=nope"))]);
-    scene.install().await.assert_refused("Failed to download module", "git exited with");
+    let refused = scene.install().await;
+    refused.assert_refused("Failed to download module", "git exited with");
+    let path = scene.path("repository").display().to_string();
+    let downloading = format!("error downloading 'file://{path}?ref=nope': ");
+    refused.assert_refused("Failed to download module", &downloading);
 }
 
 #[tokio::test]
@@ -157,7 +161,10 @@ async fn without_git_that_is_said() {
 #[tokio::test]
 async fn what_git_says_holds_no_credentials() {
     let (scene, _) = scene();
-    calls(&scene, &[("a", "git::http://ada:canary-3@127.0.0.1:1/x?ref=v1".to_owned())]);
+    calls(
+        &scene,
+        &[("a", "git::http://ada:canary-3@127.0.0.1:1/x?ref=v1&key=canary-4".to_owned())],
+    );
     let outcome = scene.install().await;
     let said = format!("{:?}{:?}", outcome.told, outcome.errors);
     assert!(said.contains("127.0.0.1") && !said.contains("canary"), "{said}");
