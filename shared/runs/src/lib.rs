@@ -26,6 +26,7 @@ pub mod dismiss;
 mod error;
 pub mod executions;
 pub mod function_environment;
+pub mod generate;
 pub mod history;
 pub mod https;
 pub mod key_file;

@@ -7,6 +7,7 @@ mod contract;
 mod deadline;
 mod dismiss;
 mod fmt;
+mod generated_configuration;
 mod get;
 mod graph;
 mod help;

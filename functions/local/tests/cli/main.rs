@@ -8,6 +8,7 @@ mod bad_files;
 mod conformance;
 mod exit_codes;
 mod formatting;
+mod generating;
 mod initialization;
 mod lifecycle;
 mod migrate;
