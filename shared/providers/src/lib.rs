@@ -8,6 +8,7 @@ pub mod builtin;
 mod command;
 mod diagnostic;
 mod error;
+pub mod https;
 pub mod install;
 mod installed;
 pub mod plugin;
@@ -17,6 +18,7 @@ mod remote_state;
 mod requests;
 mod schema;
 mod schema_cache;
+pub mod services;
 mod source;
 
 pub use command::{CommandEnd, CommandError, CommandRequest, Commands, ShowLine, StopSignal};

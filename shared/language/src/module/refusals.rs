@@ -16,11 +16,6 @@ fn not_supported(what: &str, at: Span) -> Diagnostic {
     .at(at)
 }
 
-/// A module that is not a local path.
-pub(super) fn module_source(at: Span) -> Diagnostic {
-    not_supported("module sources other than local paths", at)
-}
-
 /// Everything that was understood but cannot be carried out.
 pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
     let mut refused = Diagnostics::new();
