@@ -8,7 +8,7 @@ use crate::ephemeral;
 use crate::evaluation::{EvalContext, Operation};
 use crate::inspection::{Basis, Inspection};
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
-use crate::planning::{self, PlanOptions, Rehearsed};
+use crate::planning::{self, GeneratedResource, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
 use crate::provisioning;
 use crate::recorder::Recorder;
@@ -97,6 +97,30 @@ impl Context {
                 (Plan::empty(mode, now, previous.clone()), interrupted())
             }
         }
+    }
+
+    /// Writes configuration for objects that import blocks name and nothing declares. Nothing is planned or recorded.
+    pub async fn generate(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        previous: Arc<State>,
+        options: PlanOptions,
+    ) -> (Vec<GeneratedResource>, Diagnostics) {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let diagnostics = self.checked(configuration, &pool).await;
+            if diagnostics.has_errors() {
+                return (Vec::new(), diagnostics);
+            }
+            let now = self.environment.clock.now();
+            let context =
+                self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
+            planning::generate(context, options, previous).await
+        };
+        let generated = self.supervise(&pool, work).await;
+        generated.unwrap_or_else(|| (Vec::new(), interrupted()))
     }
 
     /// Applies a plan. What was done is recorded through `recorder` as it is done. With a deadline, what

@@ -44,5 +44,5 @@ mod vertex;
 pub use applying::{Applied, ApplyOptions, Ending, Patience, ProviderSettler};
 pub use context::{Context, Variables};
 pub use environment::Environment;
-pub use planning::{PlanOptions, Target, ignored_paths};
+pub use planning::{GeneratedResource, PlanOptions, Target, ignored_paths};
 pub use stop::{Deadline, Stop, StopCause, StopLevel};

@@ -36,6 +36,7 @@ mod error;
 pub mod executions;
 pub mod force_release;
 pub mod function_environment;
+pub mod generate;
 pub mod history;
 pub mod https;
 pub mod import;

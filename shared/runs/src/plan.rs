@@ -175,7 +175,7 @@ fn ignored(plan: &Plan, configuration: &Configuration) -> BTreeMap<ResourceInsta
 }
 
 /// What planning starts from. The first contact with an estate gives it its lineage.
-async fn first_reading(
+pub(crate) async fn first_reading(
     workplace: &Workplace,
     source: &Source,
     new_estate: NewEstate,

@@ -95,7 +95,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command {
         [] | ["help"] => overview(),
         ["plan"] => format!(
-            "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -out=FILE              Save the plan.\n"
+            "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -generate-config-out=FILE\n                         Write configuration for imported objects that have none into a new .tf file.\n  -out=FILE              Save the plan.\n"
         ),
         ["apply"] => format!(
             "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n{VERDICTS}"

@@ -8,6 +8,7 @@ mod deadline;
 mod dismiss;
 mod fmt;
 mod force_release;
+mod generated_configuration;
 mod get;
 mod graph;
 mod help;

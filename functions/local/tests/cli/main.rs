@@ -9,6 +9,7 @@ mod conformance;
 mod exit_codes;
 mod force_release;
 mod formatting;
+mod generating;
 mod initialization;
 mod lifecycle;
 mod migrate;

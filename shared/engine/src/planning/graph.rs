@@ -1,5 +1,6 @@
 //! The graph of a planning walk.
 
+use super::generated;
 use super::targeting::{Target, Targeting};
 use crate::evaluation::{EvalContext, Operation};
 use crate::graph::{Graph, VertexId};
@@ -64,6 +65,11 @@ pub(crate) fn build(
     }
     if !destroying {
         edges.add_import_edges();
+        for import in generated::without_resource(configuration) {
+            if let Some(provider) = generated::provider_of(configuration, import) {
+                edges.add_provider(&provider);
+            }
+        }
     }
     for (resource, instances) in &recorded {
         let vertex = Vertex::Resource(resource.clone());

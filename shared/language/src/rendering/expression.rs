@@ -28,6 +28,11 @@ pub fn arguments_text<'v>(arguments: impl IntoIterator<Item = (&'v str, &'v Valu
     laid_out(&text)
 }
 
+/// A text in quotes, with nothing in it that could be taken for a template.
+pub fn string_literal(text: &str) -> String {
+    format!("\"{}\"", escape_literal(text))
+}
+
 fn laid_out(text: &str) -> String {
     String::from_utf8(lay_out_text(text.as_bytes())).unwrap_or_default()
 }
@@ -38,7 +43,7 @@ fn write(value: &Value, out: &mut String) {
         Kind::Bool(true) => out.push_str("true"),
         Kind::Bool(false) => out.push_str("false"),
         Kind::Number(number) => out.push_str(&number.to_string()),
-        Kind::String(text) => write_text(text, out),
+        Kind::String(text) => out.push_str(&string_literal(text)),
         Kind::List(_, items) | Kind::Set(_, items) | Kind::Tuple(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
@@ -65,17 +70,11 @@ fn write_entries<'v>(
     for (key, value) in entries {
         match is_identifier(key) {
             true => out.push_str(key),
-            false => write_text(key, out),
+            false => out.push_str(&string_literal(key)),
         }
         out.push_str(" = ");
         with_stack(|| write(value, out));
         out.push('\n');
     }
     out.push('}');
-}
-
-fn write_text(text: &str, out: &mut String) {
-    out.push('"');
-    out.push_str(&escape_literal(text));
-    out.push('"');
 }
