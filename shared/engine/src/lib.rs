@@ -26,6 +26,7 @@ mod planning;
 mod provider_diagnostics;
 mod provider_meta;
 mod provider_pool;
+mod provisioning;
 pub mod random;
 pub mod reads;
 pub mod record;

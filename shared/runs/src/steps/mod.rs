@@ -6,6 +6,7 @@
 mod apply;
 mod error;
 mod fetch;
+mod modules;
 mod plan;
 mod report;
 mod tell;

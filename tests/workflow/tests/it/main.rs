@@ -12,6 +12,7 @@ mod main_job;
 mod partial_results;
 mod programs;
 mod provider_meta;
+mod provisioned;
 mod replacement;
 mod resumed;
 mod secrets;
