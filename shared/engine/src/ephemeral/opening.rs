@@ -8,7 +8,6 @@ use crate::evaluation::{
 use crate::graph::Walked;
 use crate::hooks::EphemeralStep;
 use crate::object_change::planned_unknown;
-use crate::object_codec::mark_by_configuration;
 use crate::provider_diagnostics::{CallFailure, in_body};
 use futures::stream::{self, StreamExt};
 use language::diagnostics::Diagnostic;
@@ -181,10 +180,13 @@ impl Opening {
         false
     }
 
-    /// Notes what expressions see of the instance: all of it is ephemeral.
+    /// Notes what expressions see of the instance: all of it is ephemeral, and sensitive what its configuration says is.
+    /// As in Terraform, the schema hides nothing more.
     fn set(&self, config: &Value, value: &Value) -> Value {
-        let value = mark_by_configuration(&self.declared.schema, config, &value.unmark_deep());
-        let value = value.with_marks(Marks::EPHEMERAL);
+        let paths = config.marked_paths();
+        let sensitive = paths.iter().filter(|(_, marks)| marks.is_sensitive());
+        let sensitive = sensitive.map(|(path, _)| (path, Marks::SENSITIVE));
+        let value = value.unmark_deep().mark_paths(sensitive).with_marks(Marks::EPHEMERAL);
         self.context.working.set_instance(&self.address, value.clone());
         value
     }

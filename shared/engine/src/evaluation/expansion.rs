@@ -188,7 +188,8 @@ fn count(
 ) -> Option<Expansion> {
     const SUMMARY: &str = "Invalid count argument";
     if raw.marks().is_ephemeral() {
-        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify the number of resource instances.".into());
+        let detail = "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify the number of resource instances.";
+        evaluation.diagnostics.push(Diagnostic::error(SUMMARY, detail).at(expression.span));
         return None;
     }
     // A sensitive number discloses nothing by being counted to; keys of for_each would.
