@@ -1,6 +1,7 @@
 //! What must hold when everything has ended and the estate was brought in order.
 
-use crate::scenario::{MadePlan, Scene, recorded};
+use crate::operator::recorded;
+use crate::scenario::{MadePlan, Scene};
 use engine::estate::EstateReading;
 use engine::identifiers::PlanId;
 use engine::record::body::{ClaimState, InstanceBody, decode};
@@ -17,6 +18,10 @@ pub(crate) fn broken(scene: &Scene, reading: Option<&EstateReading>) -> Vec<Stri
         None => broken.push("Unreadable: the records cannot be read in the end".to_owned()),
     }
     broken.extend(unserializable(scene));
+    broken.extend(let_go(scene));
+    if scene.answers_are_recorded {
+        broken.extend(forgotten(scene));
+    }
     broken
 }
 
@@ -42,6 +47,58 @@ fn accounts(scene: &Scene, reading: &EstateReading) -> Vec<String> {
         broken.push(format!("Imagined: {address:?} has {id}, which does not exist"));
     }
     broken
+}
+
+/// Claims of a transaction that has decided, and that were gone before it had ended or was fenced.
+fn let_go(scene: &Scene) -> Vec<String> {
+    let inner = scene.scheduler.lock();
+    let mut executing = BTreeSet::<String>::new();
+    let mut claims = BTreeMap::<&Key, String>::new();
+    let mut broken = Vec::new();
+    for written in &inner.world.storage.history {
+        let body = written.body.as_deref().unwrap_or_default();
+        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        if let Some((_, plan)) = written.key.as_str().rsplit_once("/t/") {
+            match json["phase"] == "executing" {
+                true => executing.insert(plan.to_owned()),
+                false => executing.remove(plan),
+            };
+            continue;
+        }
+        let claim = json["claim"]["transaction"].as_str().map(str::to_owned);
+        let before = match &claim {
+            Some(claim) => claims.insert(&written.key, claim.clone()),
+            None => claims.remove(&written.key),
+        };
+        let lost = before.filter(|before| claim.as_ref() != Some(before));
+        if let Some(plan) = lost.filter(|plan| executing.contains(plan)) {
+            broken.push(format!(
+                "ClaimsHeld: {} lost the claim of {plan}, which executes",
+                written.key
+            ));
+        }
+    }
+    broken
+}
+
+/// What a provider has answered to a process that lived on, and no record ever said.
+fn forgotten(scene: &Scene) -> Vec<String> {
+    let told = scene.scheduler.told_to_survivors();
+    let inner = scene.scheduler.lock();
+    let bodies = inner.world.storage.history.iter().filter_map(|written| written.body.as_deref());
+    let bodies: Vec<serde_json::Value> =
+        bodies.filter_map(|body| serde_json::from_slice(body).ok()).collect();
+    let stamps: BTreeSet<&str> = bodies.iter().flat_map(stamps_in).collect();
+    let untold = told.iter().filter(|stamp| !stamps.contains(stamp.as_str()));
+    untold.map(|stamp| format!("ResultLost: {stamp} was answered, and no record says so")).collect()
+}
+
+/// The stamps of all objects in a record's body.
+fn stamps_in(body: &serde_json::Value) -> impl Iterator<Item = &str> {
+    let deposed = body["deposed"].as_object().into_iter().flat_map(|deposed| deposed.values());
+    std::iter::once(&body["object"])
+        .chain(deposed)
+        .filter_map(|object| object["values"]["stamp"].as_str())
 }
 
 /// A state of a record that lasted until another transaction changed it.

@@ -18,6 +18,8 @@ pub struct Storage {
     pub history: Vec<Written>,
     /// Whether versions are made of the content, as an `ETag` is.
     by_content: bool,
+    /// Set by a write that announces a call, for whoever looks next.
+    pub announced: bool,
     breakage: Option<Breakage>,
 }
 
@@ -41,6 +43,7 @@ impl Storage {
             artifacts: BTreeMap::new(),
             history: Vec::new(),
             by_content,
+            announced: false,
             breakage,
         }
     }
@@ -87,16 +90,17 @@ impl Storage {
             .into(),
             _ => body.clone(),
         };
+        self.announced = is_announcement(&body);
         let version = self.version_of(&body);
+        if self.breakage == Some(Breakage::DropRefusedResult) && key.as_str().contains("/r/s/") {
+            return Ok(version);
+        }
         self.history.push(Written {
             key: key.clone(),
             body: Some(body.clone()),
             version: version.clone(),
             at,
         });
-        if self.breakage == Some(Breakage::DropRefusedResult) && key.as_str().contains("/r/s/") {
-            return Ok(version);
-        }
         self.records.insert(key.clone(), Record { body, version: version.clone() });
         Ok(version)
     }
@@ -146,6 +150,12 @@ impl Storage {
         let all = self.records.iter();
         all.filter(move |(key, _)| key.as_str().starts_with(prefix))
     }
+}
+
+/// Whether a record says that a provider is about to be called.
+fn is_announcement(body: &[u8]) -> bool {
+    let json: Json = serde_json::from_slice(body).unwrap_or_default();
+    json["claim"]["state"] == "applying"
 }
 
 /// A body with something changed, where it is an object.
