@@ -34,8 +34,7 @@ impl Focus {
                 Self::Everything
             }
             Some(
-                Breakage::ForgetWriteId
-                | Breakage::TakeOverLiveLease
+                Breakage::TakeOverLiveLease
                 | Breakage::SkipLeaseCheck
                 | Breakage::SettleWithinMargin
                 | Breakage::DropRefusedResult,

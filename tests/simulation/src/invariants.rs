@@ -1,7 +1,7 @@
 //! What must hold when everything has ended and the estate was brought in order.
 
 use crate::operator::recorded;
-use crate::scenario::{MadePlan, Scene};
+use crate::scenario::Scene;
 use engine::estate::EstateReading;
 use engine::identifiers::PlanId;
 use engine::record::body::{ClaimState, InstanceBody, decode};
@@ -104,6 +104,10 @@ fn stamps_in(body: &serde_json::Value) -> impl Iterator<Item = &str> {
 /// A state of a record that lasted until another transaction changed it.
 struct Epoch {
     writer: Option<PlanId>,
+    /// From which place in the history on.
+    begun: usize,
+    /// Whether there was nothing: one state, whenever it comes again.
+    absent: bool,
 }
 
 /// What became of one record.
@@ -112,8 +116,6 @@ struct Course {
     epochs: Vec<Epoch>,
     /// The epoch of each version.
     by_version: BTreeMap<String, usize>,
-    /// From which place in the history on there was nothing, with the epoch.
-    absent: Vec<(usize, usize)>,
 }
 
 /// Whether the transactions that changed something have no order that explains what they read.
@@ -127,12 +129,14 @@ fn unserializable(scene: &Scene) -> Vec<String> {
         .collect();
     let mut before = BTreeMap::<PlanId, BTreeSet<PlanId>>::new();
     let Some(keys) = keys() else { return Vec::new() };
+    let decided = decided(scene);
     for made in plans.iter().filter(|made| changing.contains(&made.saved.id)) {
         let plan = &made.saved.id;
         for (address, member) in made.saved.recorded_members() {
             let Ok(key) = keys.instance(address) else { continue };
             let Some(course) = courses.get(&key) else { continue };
-            let Some(epoch) = course.epoch_of(&member.version, made) else { continue };
+            let decided = decided.get(plan.as_str()).copied().unwrap_or(made.made_at);
+            let Some(epoch) = course.epoch_of(&member.version, decided) else { continue };
             let wrote = course.epochs.get(epoch).and_then(|epoch| epoch.writer.as_ref());
             if let Some(writer) = wrote.filter(|writer| *writer != plan) {
                 before.entry(writer.clone()).or_default().insert(plan.clone());
@@ -159,6 +163,21 @@ fn unserializable(scene: &Scene) -> Vec<String> {
     }
 }
 
+/// At which place in the history each plan has decided.
+fn decided(scene: &Scene) -> BTreeMap<String, usize> {
+    let inner = scene.scheduler.lock();
+    let mut decided = BTreeMap::new();
+    for (place, written) in inner.world.storage.history.iter().enumerate() {
+        let Some((_, plan)) = written.key.as_str().rsplit_once("/t/") else { continue };
+        let body = written.body.as_deref().unwrap_or_default();
+        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        if json["phase"] == "executing" {
+            decided.entry(plan.to_owned()).or_insert(place);
+        }
+    }
+    decided
+}
+
 fn keys() -> Option<EstateKeys> {
     EstateKeys::new("", &EstateName::new("e").ok()?).ok()
 }
@@ -173,8 +192,6 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
         }
         let course = courses.entry(written.key.clone()).or_insert_with(Course::begun);
         let Some(body) = &written.body else {
-            let epoch = course.epochs.len() - 1;
-            course.absent.push((place, epoch));
             last.remove(&written.key);
             continue;
         };
@@ -193,7 +210,8 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
             let writer = claim
                 .map(|claim| claim.transaction.clone())
                 .or_else(|| body.written_by.transaction.clone());
-            course.epochs.push(Epoch { writer });
+            let absent = body.revision.is_empty();
+            course.epochs.push(Epoch { writer, begun: place, absent });
         }
         let epoch = course.epochs.len() - 1;
         course.by_version.insert(written.version.as_str().to_owned(), epoch);
@@ -203,18 +221,17 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
 
 impl Course {
     fn begun() -> Self {
-        let nothing = Epoch { writer: None };
-        Self { epochs: vec![nothing], by_version: BTreeMap::new(), absent: vec![(0, 0)] }
+        let nothing = Epoch { writer: None, begun: 0, absent: true };
+        Self { epochs: vec![nothing], by_version: BTreeMap::new() }
     }
 
-    /// The epoch in which a plan has read the record.
-    fn epoch_of(&self, version: &Version, made: &MadePlan) -> Option<usize> {
-        match version.is_absent() {
-            true => {
-                let known = self.absent.iter().rev().find(|(place, _)| *place <= made.made_at);
-                known.map(|(_, epoch)| *epoch)
-            }
-            false => self.by_version.get(version.as_str()).copied(),
+    /// The epoch in which a plan that decided at a place in the history has found the record as it had read it.
+    fn epoch_of(&self, version: &Version, decided: usize) -> Option<usize> {
+        let read = self.by_version.get(version.as_str()).copied();
+        match read {
+            Some(epoch) if !self.epochs.get(epoch).is_some_and(|epoch| epoch.absent) => Some(epoch),
+            None if !version.is_absent() => None,
+            _ => self.epochs.iter().rposition(|epoch| epoch.absent && epoch.begun <= decided),
         }
     }
 }
