@@ -3,6 +3,7 @@
 mod answering;
 mod function;
 mod hosts;
+mod metrics;
 
 pub use answering::{Failure, deadline, observed};
 pub use function::Function;

@@ -9,6 +9,8 @@ use providers::install::{
     CliConfig, InstallError, InstallEvent, InstallMode, InstallObserver, InstallRequest,
     InstallationKind, InstallationMethod, Locks, Platform, VersionConstraints,
 };
+use records::Opening;
+use runs::RunError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,7 +49,22 @@ pub(crate) fn requirements(configuration: &Configuration) -> Result<Requirements
     Ok(requirements)
 }
 
-/// Installs what a configuration requires, and locks it.
+/// The providers of recorded instances.
+///
+/// # Errors
+/// Where the records cannot be read.
+pub(crate) async fn recorded(session: &Session) -> Result<BTreeSet<ProviderAddress>, Failure> {
+    let Some((estate, _)) = session.estate(Opening::Existing).await? else {
+        return Ok(BTreeSet::new());
+    };
+    let reading = estate.read().await.map_err(RunError::from)?;
+    let objects = reading.state.instances.values();
+    let objects =
+        objects.flat_map(|instance| instance.current.iter().chain(instance.deposed.values()));
+    Ok(objects.map(|object| object.provider.provider.clone()).collect())
+}
+
+/// Installs what a configuration and the records require, and locks it.
 ///
 /// # Errors
 /// Where a provider is not installed, or the lock file cannot be written or may not be.
@@ -56,7 +73,11 @@ pub(crate) async fn install(
     configuration: &Configuration,
     options: &Options<'_>,
 ) -> Result<(), Failure> {
-    let requirements = requirements(configuration)?;
+    let mut requirements = requirements(configuration)?;
+    // What the configuration has no more is there to be destroyed yet.
+    for provider in recorded(session).await? {
+        requirements.entry(provider).or_default();
+    }
     let locks = session.directory.locks()?;
     let mut config = session.cli_config()?;
     if !options.directories.is_empty() {

@@ -15,6 +15,10 @@ use std::sync::Arc;
 
 /// Where the store is, beside the configuration.
 pub(crate) const STORE: &str = ".plumb";
+/// Which workspace is selected, in the data directory.
+const WORKSPACE: &str = "environment";
+/// What Terraform notes of a backend, in the data directory.
+const INITIALISED: &str = "terraform.tfstate";
 
 /// The root module's directory.
 pub(crate) struct WorkingDirectory {
@@ -68,6 +72,40 @@ impl WorkingDirectory {
             home,
             implied_mirrors,
         })
+    }
+
+    /// The workspace that was selected here, if one was.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub(crate) fn selected_workspace(&self) -> Result<Option<String>, Failure> {
+        let path = self.data.join(WORKSPACE);
+        match std::fs::read_to_string(&path) {
+            Ok(name) => Ok(Some(name.trim().to_owned()).filter(|name| !name.is_empty())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable("the selected workspace", &path, &error)),
+        }
+    }
+
+    /// Selects a workspace for all commands that follow.
+    ///
+    /// # Errors
+    /// Where that cannot be written.
+    pub(crate) fn select_workspace(&self, name: &str) -> Result<(), Failure> {
+        write(&self.data.join(WORKSPACE), name.as_bytes())
+    }
+
+    /// What `terraform init` has noted of the backend, if it was run here.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub(crate) fn initialised_backend(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let path = self.data.join(INITIALISED);
+        match std::fs::read(&path) {
+            Ok(noted) => Ok(Some(noted)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable("what terraform init has noted", &path, &error)),
+        }
     }
 
     /// The store's directory, where nothing else is configured.

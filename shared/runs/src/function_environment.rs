@@ -13,6 +13,7 @@ use crate::provider_mirror::{self, MirrorError, PackageFolder};
 use crate::remote_state::{KnownEstates, StateFiles};
 use crate::run_state::RunStates;
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
+use crate::terraform_backend::BackendReader;
 use crate::workplace::{Workplace, locked_providers};
 use engine::clock::Clock;
 use engine::estate::{Estate, EstateError};
@@ -264,7 +265,9 @@ impl FunctionEnvironment {
             clock: self.clock.clone(),
             random: self.random.clone(),
         };
-        let remote = Arc::new(StateFiles::new(files.clone()).with_estates(estates));
+        let backends = BackendReader { surroundings: self.surroundings.clone() };
+        let remote = StateFiles::new(files.clone()).with_estates(estates).with_backends(backends);
+        let remote = Arc::new(remote);
         let builtin = Arc::new(BuiltinProvider::new(self.random.clone(), Some(remote)));
         let schemas = self.schemas.clone();
         let providers = InstalledProviders::new(packages, Arc::new(host), schemas, builtin);

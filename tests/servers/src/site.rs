@@ -22,8 +22,17 @@ pub struct Page {
     pub headers: Vec<(&'static str, String)>,
     /// The content.
     pub body: Vec<u8>,
-    /// After how many bytes the connection is cut.
-    pub cut_after: Option<usize>,
+    /// After how many bytes the body ends before its end.
+    pub ends_after: Option<(usize, BodyEnd)>,
+}
+
+/// How a body ends before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyEnd {
+    /// The connection is cut.
+    Cut,
+    /// Nothing more comes.
+    Stall,
 }
 
 /// A request as it came.
@@ -52,25 +61,30 @@ impl Page {
     /// A page of JSON.
     pub fn json(text: impl Into<String>) -> Page {
         let headers = vec![("content-type", "application/json".to_owned())];
-        Page { status: 200, headers, body: text.into().into_bytes(), cut_after: None }
+        Page { status: 200, headers, body: text.into().into_bytes(), ends_after: None }
     }
     /// A file.
     pub fn file(body: impl Into<Vec<u8>>) -> Page {
-        Page { status: 200, headers: vec![], body: body.into(), cut_after: None }
+        Page { status: 200, headers: vec![], body: body.into(), ends_after: None }
     }
     /// Nothing but a status.
     pub fn status(status: u16) -> Page {
-        Page { status, headers: vec![], body: vec![], cut_after: None }
+        Page { status, headers: vec![], body: vec![], ends_after: None }
     }
     /// A redirection.
     pub fn redirect(location: impl Into<String>) -> Page {
         let headers = vec![("location", location.into())];
-        Page { status: 302, headers, body: vec![], cut_after: None }
+        Page { status: 302, headers, body: vec![], ends_after: None }
     }
     /// The page, cut off after so many bytes.
     #[must_use]
     pub fn cut_after(self, bytes: usize) -> Page {
-        Page { cut_after: Some(bytes), ..self }
+        Page { ends_after: Some((bytes, BodyEnd::Cut)), ..self }
+    }
+    /// The page, of which only so many bytes ever come.
+    #[must_use]
+    pub fn stall_after(self, bytes: usize) -> Page {
+        Page { ends_after: Some((bytes, BodyEnd::Stall)), ..self }
     }
 }
 
@@ -135,10 +149,10 @@ fn answer(state: &Mutex<State>, head: &Parts) -> Outcome {
     let authorization = authorization.map(|value| value.to_str().unwrap().to_owned());
     state.visits.push(Visit { path: path.clone(), authorization });
     let page = state.pages.get(&path).cloned().unwrap_or_else(|| Page::status(404));
-    let Page { status, headers, body, cut_after } = page;
+    let Page { status, headers, body, ends_after } = page;
     let answer = Answer { status, headers, body: Bytes::from(body) };
-    match cut_after {
-        Some(bytes) => Outcome::CutAfter(answer, bytes),
+    match ends_after {
+        Some((bytes, end)) => Outcome::Partial(answer, bytes, end),
         None => Outcome::Answered(answer),
     }
 }

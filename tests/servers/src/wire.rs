@@ -18,6 +18,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio_rustls::TlsAcceptor;
 
+use crate::site::BodyEnd;
+
 /// What comes back.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -33,7 +35,7 @@ pub struct Answer {
 pub(crate) enum Outcome {
     Answered(Answer),
     /// The answer with the length of its whole body, of which only so many bytes come.
-    CutAfter(Answer, usize),
+    Partial(Answer, usize, BodyEnd),
     /// The connection ends without an answer.
     Cut,
     /// No answer comes.
@@ -101,16 +103,31 @@ impl Display for Cut {
 impl std::error::Error for Cut {}
 
 /// The beginning of a body whose length nobody may know, lest the server refuse to lie about it.
-struct Beginning(Option<Bytes>);
+struct Beginning {
+    part: Option<Bytes>,
+    /// Whether the part has had its time to be sent.
+    sent: bool,
+    end: BodyEnd,
+}
 
 impl Body for Beginning {
     type Data = Bytes;
     type Error = Infallible;
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+        if let Some(part) = self.part.take() {
+            return Poll::Ready(Some(Ok(Frame::data(part))));
+        }
+        if self.end == BodyEnd::Stall {
+            return Poll::Pending;
+        }
+        if !std::mem::replace(&mut self.sent, true) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(None)
     }
 }
 
@@ -133,8 +150,9 @@ async fn respond(
             }
             response.body(Either::Left(Full::new(answer.body))).map_err(|_| Cut)
         }
-        Outcome::CutAfter(answer, bytes) => {
-            let beginning = Beginning(Some(answer.body.slice(..bytes.min(answer.body.len()))));
+        Outcome::Partial(answer, bytes, end) => {
+            let part = answer.body.slice(..bytes.min(answer.body.len()));
+            let beginning = Beginning { part: Some(part), sent: false, end };
             let response = Response::builder().status(answer.status);
             let response = response.header("content-length", answer.body.len());
             response.body(Either::Right(beginning)).map_err(|_| Cut)

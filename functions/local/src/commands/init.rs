@@ -173,7 +173,8 @@ async fn first_contact(
         false => NewEstate::NotDeclared,
     };
     let files = RootFolder(&*session.directory.files);
-    match check_existing_state(known, backend, &files, new_estate) {
+    let workspace = session.workspace.as_str();
+    match check_existing_state(known, backend, &files, workspace, new_estate) {
         Ok(()) => {}
         Err(error @ ExistingStateError::MayExist { .. }) => {
             let what = match backend {

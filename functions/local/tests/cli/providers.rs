@@ -136,6 +136,30 @@ fn tokens_come_from_files_and_the_environment() {
 }
 
 #[test]
+fn whoever_kills_an_installation_leaves_no_half_package() {
+    let estate = Estate::new("1.0.0");
+    let archive = release("1.0.0").archive_path("linux_amd64");
+    let whole = estate.registry.site.page(&archive);
+    estate.registry.site.put(archive.clone(), whole.clone().stall_after(whole.body.len() / 2));
+    let roots = estate.scene.path().join("site.pem");
+    let mut child = estate.scene.command(&["init"]).env("SSL_CERT_FILE", &roots).spawn().unwrap();
+    let mut seen = Vec::new();
+    while !seen.iter().any(|visit: &test_servers::Visit| visit.path == archive) {
+        seen.extend(estate.registry.site.take_visits());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let host = estate.registry.site.host();
+    let package = format!(".terraform/providers/{host}/acme/x/1.0.0/linux_amd64");
+    assert!(!estate.scene.path().join(&package).exists());
+    assert!(!estate.scene.path().join(".terraform.lock.hcl").exists());
+    estate.registry.site.put(archive, whole);
+    estate.succeed(&["init"]);
+    assert!(estate.scene.path().join(package).is_dir());
+}
+
+#[test]
 fn checksums_of_other_platforms_are_locked() {
     let estate = Estate::new("~> 1.0");
     let platforms = PLATFORMS.map(|platform| format!("-platform={platform}"));

@@ -13,7 +13,7 @@ use super::manifest::{ModuleManifest, ModuleRecord, join};
 use super::module_call::ModuleCall;
 use super::source_address::ModuleSource;
 use super::tree::{Configuration, ModuleNode};
-use super::{Module, provider_validation, refusals};
+use super::{Module, provider_validation};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::files::{FileKind, FileSystem};
 use crate::source::Sources;
@@ -67,7 +67,7 @@ pub fn load(
     let root =
         ModuleNode { path: ModulePath::root(), module, children, source: None, call_span: None };
     let configuration = Configuration { root: Arc::new(root), sources };
-    for check in [provider_validation::validate, check_versions, refusals::refuse] {
+    for check in [provider_validation::validate, check_versions] {
         if diagnostics.has_errors() {
             break;
         }

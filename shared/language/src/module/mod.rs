@@ -18,7 +18,6 @@ mod provider_validation;
 mod provisioner;
 mod refactoring;
 mod references;
-mod refusals;
 mod resource;
 mod settings;
 mod source_address;

@@ -115,9 +115,9 @@ impl HttpsClient {
         &self,
         request: Request<Bytes>,
     ) -> Result<(Response<Incoming>, String), HttpsError> {
-        let first = request.uri().to_string();
+        let first = host_of(&request);
         let lost = || HttpsError::Redirection(first.clone());
-        let mut at: Url = first.parse().map_err(|_| lost())?;
+        let mut at: Url = request.uri().to_string().parse().map_err(|_| lost())?;
         let mut headers = request.headers().clone();
         let followed = *request.method() == Method::GET;
         let mut host = host_of(&request);

@@ -13,8 +13,8 @@ use values::address::ProviderAddress;
 pub enum InstallError {
     /// No version will do.
     #[error(
-        "Could not retrieve the list of available versions for provider {}: no available releases match the given constraints {constraints}; {available}",
-        provider.for_display()
+        "Could not retrieve the list of available versions for provider {}: no available releases match the given constraints {constraints}; {available}{}",
+        provider.for_display(), see_modules(provider)
     )]
     NoVersion {
         /// The provider.
@@ -26,8 +26,8 @@ pub enum InstallError {
     },
     /// Nobody has the provider.
     #[error(
-        "Could not retrieve the list of available versions for provider {}: provider {provider} was not found in any of the search locations{}\n\nTo see which modules require it, run:\n  plumb providers",
-        provider.for_display(), list(searched)
+        "Could not retrieve the list of available versions for provider {}: provider {provider} was not found in any of the search locations{}{}",
+        provider.for_display(), list(searched), see_modules(provider)
     )]
     NotFound {
         /// The provider.
@@ -98,7 +98,7 @@ pub enum InstallError {
         /// The version.
         version: Box<Version>,
         /// The platform.
-        platform: Platform,
+        platform: Box<Platform>,
         /// Where it was looked for.
         searched: Vec<String>,
     },
@@ -250,10 +250,18 @@ fn of_source(
     }
     match version {
         None => format!(
-            "Could not retrieve the list of available versions for provider {shown}: {reason}"
+            "Could not retrieve the list of available versions for provider {shown}: {reason}{}",
+            see_modules(provider)
         ),
         Some(version) => format!("Error while installing {shown} v{version}: {reason}"),
     }
+}
+
+fn see_modules(provider: &ProviderAddress) -> String {
+    format!(
+        "\n\nTo see which modules are currently depending on {} and what versions are specified, run the following command:\n    plumb providers",
+        provider.for_display()
+    )
 }
 
 fn list(locations: &[String]) -> String {

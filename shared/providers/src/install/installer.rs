@@ -211,7 +211,7 @@ impl Installer {
         Err(InstallError::UnsupportedPlatform {
             provider: provider.clone(),
             version: Box::new(version.clone()),
-            platform: self.platform.clone(),
+            platform: Box::new(self.platform.clone()),
             searched: ways.iter().map(|way| source::describe(way, provider)).collect(),
         })
     }

@@ -248,7 +248,10 @@ pub(super) async fn fetch(
         match answer {
             Ok(answer) if answer.status.is_success() => return Ok(()),
             Ok(answer) => {
-                let (url, status) = (answer.url.to_string(), answer.status);
+                let (mut url, status) = (answer.url, answer.status);
+                // It may be signed, and good for whoever reads of it.
+                url.set_query(None);
+                let url = url.to_string();
                 return Err(FetchFailure::Download(DownloadError::Refused { url, status }));
             }
             Err(error) if again && error.may_pass() => again = false,

@@ -1,5 +1,7 @@
 use super::{HostName, Services, Token};
 use crate::https::{AnsweredFrom, HttpsError};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, USER_AGENT};
 use http::{HeaderValue, Request, StatusCode};
@@ -40,16 +42,51 @@ fn may_pass(status: StatusCode) -> bool {
 }
 
 fn request(url: &Url, token: Option<&Token>) -> Option<Request<Bytes>> {
-    let mut request = Request::get(url.as_str())
+    let mut request = Request::get(without_user(url).as_str())
         .header(USER_AGENT, concat!("Plumbline/", env!("CARGO_PKG_VERSION")))
         .header("x-terraform-version", COMPATIBLE_TERRAFORM_VERSION)
         .header(ACCEPT, "application/json, */*;q=0.5");
-    if let Some(token) = token {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.reveal())).ok()?;
+    let authorization = match token {
+        Some(token) => Some(format!("Bearer {}", token.reveal())),
+        None => basic(url),
+    };
+    if let Some(authorization) = authorization {
+        let mut value = HeaderValue::from_str(&authorization).ok()?;
         value.set_sensitive(true);
         request = request.header(AUTHORIZATION, value);
     }
     request.body(Bytes::new()).ok()
+}
+
+/// A name and password that stand in an address.
+fn basic(url: &Url) -> Option<String> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let mut both = decoded(url.username());
+    both.push(b':');
+    both.extend(decoded(url.password().unwrap_or_default()));
+    Some(format!("Basic {}", STANDARD.encode(both)))
+}
+
+/// Octets that an address writes as `%` and two digits.
+fn decoded(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let digits = (*first == b'%').then(|| tail.get(..2)).flatten();
+        match digits.and_then(|digits| hex::decode(digits).ok()) {
+            Some(octet) => {
+                decoded.extend(octet);
+                rest = &tail[2..];
+            }
+            None => {
+                decoded.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    decoded
 }
 
 impl Services {
@@ -100,6 +137,14 @@ impl Services {
         let from = from.map_or_else(|| url.clone(), |from| from.0.clone());
         Ok(Answer { status: head.status, headers: head.headers, url: from, body })
     }
+}
+
+/// An address without the name and password in it.
+fn without_user(url: &Url) -> Url {
+    let mut url = url.clone();
+    // An address with a host can do without them.
+    let _ = (url.set_username(""), url.set_password(None));
+    url
 }
 
 fn unsendable(url: &Url) -> HttpsError {

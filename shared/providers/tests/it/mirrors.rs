@@ -152,6 +152,26 @@ async fn a_mirror_gets_its_own_hosts_token() {
 }
 
 #[tokio::test]
+async fn a_name_and_password_in_an_address_are_used_and_not_shown() {
+    let mut scene = Scene::new();
+    mirrored(&scene, &["1.0.0"]).await;
+    let url = scene.registry.site.url("/mirror/").replace("://", "://me:p%40ss@");
+    scene.only(InstallationKind::NetworkMirror(url.into()));
+    scene.registry.site.take_visits();
+    scene.install(&[("x", "")], &Locks::default()).await.unwrap();
+    let visits = scene.registry.site.take_visits();
+    assert_eq!(visits.len(), 3);
+    for visit in visits {
+        assert_eq!(visit.authorization.as_deref(), Some("Basic bWU6cEBzcw=="), "{}", visit.path);
+    }
+    for page in [Page::status(500), Page::status(404)] {
+        scene.registry.site.put(path(&scene, "index.json"), page);
+        let error = scene.refusal(&[("x", "")]).await.to_string();
+        assert!(!error.contains("p%40ss") && !error.contains("p@ss"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn mirrors_are_reached_over_https_alone() {
     let mut scene = Scene::new();
     for url in ["http://localhost/", "nonsense", "file:///tmp/"] {

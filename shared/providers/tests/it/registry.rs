@@ -158,7 +158,7 @@ async fn the_registry_may_not_contradict_itself() {
     }
     for (page, words) in [
         (Page::json("{"), "could not query provider registry"),
-        (Page::json("[]"), "could not query provider registry"),
+        (Page::json("\"versions\""), "could not query provider registry"),
         (Page::status(500), "500 Internal Server Error"),
         (Page::json(r#"{"versions": [{"version": "one"}]}"#), "invalid version"),
     ] {

@@ -11,6 +11,7 @@ use crate::run_state::{Commit, RunSource, Status};
 use crate::source;
 use async_trait::async_trait;
 use bytes::Bytes;
+use engine::Variables;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 
@@ -71,7 +72,7 @@ async fn work(
     let mut files = BundleFiles::from_archive(&*archive, layout, Bounds::default())?;
     let estate = step.run.estate.0.clone();
     let said = modules::install(step.environment, packages, &estate, &mut files).await?;
-    let mut told = Told::default().diagnostics(&said.diagnostics, &said.sources)?;
+    let mut told = Told::default().diagnostics(&said.diagnostics, &said.sources, &step.discretion)?;
     if said.diagnostics.has_errors() {
         return step.failed("configuration", told.into_text()).await;
     }
@@ -82,8 +83,9 @@ async fn work(
     let bundle = step.bundle().await?;
     let (source, mut diagnostics) = source::from_fetched(&*bundle.files());
     diagnostics.extend(unlocked(&source.configuration, &bundle));
+    step.discretion.of_variables(&source.configuration.root.module, &Variables::new());
     let sources = source.configuration.sources.clone();
-    told = told.diagnostics(&diagnostics, &sources)?;
+    told = told.diagnostics(&diagnostics, &sources, &step.discretion)?;
     for link in files.left_out() {
         told =
             told.line(&format!("The link {link} leads to no file of the commit, and is left out."));

@@ -35,8 +35,9 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let sources = source.configuration.sources.clone();
     let (values, found) = variables::values(&bundle, &source, &environment.variables);
     diagnostics.extend(found);
+    step.discretion.of_variables(&source.configuration.root.module, &values);
     if diagnostics.has_errors() {
-        let told = Told::default().diagnostics(&diagnostics, &sources)?;
+        let told = Told::default().diagnostics(&diagnostics, &sources, &step.discretion)?;
         return step.failed("configuration", told.into_text()).await;
     }
     let workplace = environment.workplace(&estate, &step.stores, &bundle, Vec::new()).await?;
@@ -53,8 +54,10 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     };
     let outcome = crate::plan::plan(&workplace, request).await?;
     diagnostics.extend(outcome.diagnostics.clone());
+    step.discretion.of_plan(outcome.plan());
     let view = PlanView::new(outcome.plan());
-    let told = Told::default().plan(&view)?.diagnostics(&diagnostics, &sources)?;
+    let told =
+        Told::default().plan(&view)?.diagnostics(&diagnostics, &sources, &step.discretion)?;
     let told = match outcome.verdicts.is_empty() {
         true => told,
         false => told.verdicts(outcome.saved.id.as_str(), &outcome.verdicts)?,

@@ -97,9 +97,9 @@ impl BucketServer {
         std::mem::take(&mut self.state().received)
     }
 
-    /// Puts an object there, without a request.
-    pub fn put(&self, key: &str, body: impl Into<hyper::body::Bytes>) {
-        self.state().objects.insert(key.to_owned(), objects::Object::new(body.into()));
+    /// Puts an object there, without a request and whatever the conditions.
+    pub fn put(&self, key: &str, body: impl Into<Bytes>) {
+        self.state().put(key, body.into());
     }
 
     /// The keys that there are.

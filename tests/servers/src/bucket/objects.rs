@@ -17,15 +17,15 @@ pub(super) struct Object {
     etag: String,
 }
 
-impl Object {
-    /// With the same ETag for the same body, as the MD5 that S3 has.
-    pub(super) fn new(body: Bytes) -> Object {
-        let etag = hex::encode(&Sha256::digest(&body)[..16]);
-        Object { body, etag }
-    }
-}
-
 impl State {
+    /// The tag that the object has since.
+    pub(super) fn put(&mut self, key: &str, body: Bytes) -> String {
+        // The same for the same body, as the MD5 that S3 has.
+        let etag = hex::encode(&Sha256::digest(&body)[..16]);
+        self.objects.insert(key.to_owned(), Object { body, etag: etag.clone() });
+        etag
+    }
+
     pub(super) fn object(&mut self, received: &Received, body: Bytes) -> Answer {
         let key = &received.key;
         let present = self.objects.get(key);
@@ -60,9 +60,8 @@ impl State {
                         );
                     }
                 }
-                let object = Object::new(body);
-                let headers = vec![("etag", format!("\"{}\"", object.etag))];
-                self.objects.insert(key.clone(), object);
+                let etag = self.put(key, body);
+                let headers = vec![("etag", format!("\"{etag}\""))];
                 Answer { status: 200, headers, body: Bytes::new() }
             }
             "DELETE" => {

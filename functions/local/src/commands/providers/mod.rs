@@ -12,14 +12,11 @@ use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
+use crate::provider_installation::recorded;
 use crate::session::Session;
 use language::diagnostics::Diagnostic;
 use providers::install::Platform;
-use records::Opening;
-use runs::RunError;
 use runs::source::Source;
-use std::collections::BTreeSet;
-use values::address::ProviderAddress;
 use views::provider_tree::{provider_tree, recorded_providers};
 
 pub(super) async fn tree(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
@@ -57,18 +54,6 @@ fn configuration(session: &Session) -> Result<Source, Failure> {
     }
     session.reporter.diagnostics(&diagnostics, &sources);
     Ok(source)
-}
-
-/// The providers of recorded instances.
-async fn recorded(session: &Session) -> Result<BTreeSet<ProviderAddress>, Failure> {
-    let Some((estate, _)) = session.estate(Opening::Existing).await? else {
-        return Ok(BTreeSet::new());
-    };
-    let reading = estate.read().await.map_err(RunError::from)?;
-    let objects = reading.state.instances.values();
-    let objects =
-        objects.flat_map(|instance| instance.current.iter().chain(instance.deposed.values()));
-    Ok(objects.map(|object| object.provider.provider.clone()).collect())
 }
 
 /// The platforms that were asked for, or the one that this program runs on.

@@ -1,10 +1,11 @@
 //! `plumb providers schema -json`
 
-use super::{configuration, recorded};
+use super::configuration;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
+use crate::provider_installation::recorded;
 use crate::required_providers;
 use crate::session::Session;
 use language::diagnostics::{Diagnostic, Diagnostics};

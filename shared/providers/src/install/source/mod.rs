@@ -79,9 +79,17 @@ pub(super) struct Available {
 pub(super) fn describe(kind: &InstallationKind, provider: &ProviderAddress) -> String {
     match kind {
         InstallationKind::FilesystemMirror(root) => root.display().to_string(),
-        InstallationKind::NetworkMirror(url) => format!("provider mirror at {url}"),
+        InstallationKind::NetworkMirror(url) => format!("provider mirror at {}", shown(url)),
         InstallationKind::Direct => format!("registry {}", provider.host),
     }
+}
+
+/// An address without a name and password that stand in it.
+fn shown(address: &str) -> String {
+    let Ok(mut url) = address.parse::<Url>() else { return address.to_owned() };
+    // An address without a host has none.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.to_string()
 }
 
 /// The versions that a source has; `None` where it does not know the provider.
@@ -99,7 +107,7 @@ pub(super) async fn versions(
         }
         InstallationKind::NetworkMirror(url) => {
             let network = network.ok_or_else(|| SourceError::NoNetwork {
-                way: format!("from the network mirror {url}"),
+                way: format!("from the network mirror {}", shown(url)),
             })?;
             network_mirror::versions(network, url, provider).await
         }

@@ -1,6 +1,6 @@
 //! The protocol of provider mirrors on the network.
 
-use super::{ANSWER_LIMIT, Available, Expected, Network, PackageLocation, SourceError};
+use super::{ANSWER_LIMIT, Available, Expected, Network, PackageLocation, SourceError, shown};
 use crate::install::hash::PackageHash;
 use crate::install::platform::Platform;
 use crate::install::version::Version;
@@ -107,7 +107,12 @@ async fn ask<T: DeserializeOwned>(
                 let detail = format!("invalid response content from mirror server: {error}");
                 SourceError::query(&whom, detail)
             })?;
-            Ok(Some((content, answer.url)))
+            let mut from = answer.url;
+            if from.origin() == url.origin() {
+                // A name and password in the mirror's address hold for all of it; one with a host takes them.
+                let _ = (from.set_username(url.username()), from.set_password(url.password()));
+            }
+            Ok(Some((content, from)))
         }
         StatusCode::NOT_FOUND => Ok(None),
         status => {
@@ -126,5 +131,5 @@ async fn ask<T: DeserializeOwned>(
 }
 
 fn whom(mirror: &str, provider: &ProviderAddress) -> String {
-    format!("provider mirror {mirror} for {provider}")
+    format!("provider mirror {} for {provider}", shown(mirror))
 }
