@@ -25,6 +25,14 @@ impl Failure {
     pub(crate) fn error(summary: impl Into<String>, detail: impl Into<String>) -> Failure {
         Diagnostic::error(summary, detail).into()
     }
+
+    /// The same, of an error that is written as a clause.
+    pub(crate) fn of(summary: impl Into<String>, error: &dyn std::error::Error) -> Failure {
+        let text = error.to_string();
+        let mut chars = text.chars();
+        let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+        Failure::error(summary, format!("{first}{}.", chars.as_str()))
+    }
 }
 
 impl From<UsageError> for Failure {

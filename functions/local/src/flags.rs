@@ -17,7 +17,7 @@ pub(crate) enum Flag {
 }
 
 impl Flag {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Flag::Switch(n)
             | Flag::Value(n)

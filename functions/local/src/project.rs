@@ -2,10 +2,12 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
+use crate::session::invalid_workspace;
 use engine::record::key::EstateName;
 use runs::project::{
     self, DirectoryTable, EstateSelection, Project, ProjectError, SelectedEstate, StoreTable,
 };
+use runs::workspace::WorkspaceName;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -73,6 +75,16 @@ impl LocatedProject {
         };
         project.store = StoreTable::Dir(DirectoryTable { path: Some(path.clone()) });
         Ok(LocatedProject { project, root: path, estate })
+    }
+
+    /// The same project, for the estate that a workspace of its estate is.
+    ///
+    /// # Errors
+    /// Where that cannot be an estate.
+    pub(crate) fn in_workspace(self, workspace: &WorkspaceName) -> Result<LocatedProject, Failure> {
+        let name = workspace.estate(&self.estate.name, &self.project);
+        let name = name.map_err(invalid_workspace)?;
+        Ok(LocatedProject { estate: SelectedEstate { name, ..self.estate }, ..self })
     }
 
     /// The directory of the store, where it is one.

@@ -13,7 +13,7 @@ use crate::stores::ProcessSurroundings;
 
 use crate::working_directory::{STORE, WorkingDirectory};
 use engine::clock::Clock;
-use engine::estate::Estate;
+use engine::estate::{Estate, EstateError};
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
@@ -35,12 +35,12 @@ use runs::project::{Project, StoreTable};
 use runs::remote_state::{KnownEstates, StateFiles};
 use runs::source::Source;
 use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
-use runs::{Workplace, key_file};
+use runs::terraform_backend::BackendReader;
+use runs::workspace::{WorkspaceError, WorkspaceName};
+use runs::{RunError, Workplace, key_file};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The one workspace there is.
-pub(crate) const WORKSPACE: &str = "default";
 /// How many instances are worked on at once, where nothing else is said.
 pub(crate) const PARALLELISM: usize = 10;
 
@@ -55,6 +55,10 @@ pub(crate) struct Session {
     pub(crate) stop: Stop,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    /// The workspace that is worked in.
+    pub(crate) workspace: WorkspaceName,
+    /// Whether `TF_WORKSPACE` names it, whatever was selected.
+    pub(crate) workspace_is_overridden: bool,
     /// The estate that a person named.
     estate: Option<String>,
     services: OnceLock<Arc<Services>>,
@@ -62,7 +66,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// # Errors
-    /// Where the directory cannot be entered, or another workspace is asked for.
+    /// Where the directory cannot be entered, or what names the workspace names none.
     pub(crate) fn begin(
         invocation: &Invocation,
         environment: ProcessEnvironment,
@@ -72,21 +76,30 @@ impl Session {
         let reporter = Arc::new(Reporter::new(speech, &environment, clock.clone()));
         let estate = invocation.estate.clone();
         let estate = estate.or_else(|| environment.get("PLUMB_ESTATE").map(str::to_owned));
+        let overriding = environment.get("TF_WORKSPACE").map(str::to_owned);
+        let workspace_is_overridden = overriding.is_some();
         let begin = || {
             let directory = WorkingDirectory::enter(invocation.directory.as_deref(), &environment)?;
-            match environment.get("TF_WORKSPACE") {
-                None | Some(WORKSPACE) => Ok(directory),
-                Some(other) => Err(only_one_workspace(other).into()),
-            }
+            let name = match overriding {
+                Some(name) => Some(name),
+                None => directory.selected_workspace()?,
+            };
+            let workspace = match name {
+                Some(name) => WorkspaceName::new(&name).map_err(invalid_workspace)?,
+                None => WorkspaceName::default(),
+            };
+            Ok((directory, workspace))
         };
         match begin() {
-            Ok(directory) => Ok(Session {
+            Ok((directory, workspace)) => Ok(Session {
                 environment: Arc::new(environment),
                 directory,
                 reporter,
                 stop: Stop::new(),
                 clock,
                 random: Arc::new(SystemRandom),
+                workspace,
+                workspace_is_overridden,
                 estate,
                 services: OnceLock::new(),
             }),
@@ -114,6 +127,14 @@ impl Session {
     /// # Errors
     /// Where its file cannot be used, or does not say which estate the directory is.
     pub(crate) fn project(&self) -> Result<LocatedProject, Failure> {
+        self.default_project()?.in_workspace(&self.workspace)
+    }
+
+    /// The same, in the default workspace.
+    ///
+    /// # Errors
+    /// As [`Session::project`].
+    pub(crate) fn default_project(&self) -> Result<LocatedProject, Failure> {
         LocatedProject::find(&self.directory.path, self.estate.as_deref(), &self.environment)
     }
 
@@ -227,12 +248,22 @@ impl Session {
         Ok(self.services.get_or_init(|| Arc::new(services)).clone())
     }
 
+    /// The way to credentials for AWS.
+    pub(crate) fn surroundings(&self) -> Arc<dyn StoreSurroundings> {
+        Arc::new(ProcessSurroundings(self.environment.clone()))
+    }
+
     /// The way to registries and mirrors of providers.
     ///
     /// # Errors
     /// As [`Session::services`].
     pub(crate) fn network(&self) -> Result<Network, Failure> {
         Ok(Network { services: self.services()?, now: self.clock.now().as_second() })
+    }
+
+    /// The way to states that Terraform keeps.
+    pub(crate) fn backends(&self) -> BackendReader {
+        BackendReader { surroundings: Arc::new(ProcessSurroundings(self.environment.clone())) }
     }
 
     /// The providers that are installed.
@@ -263,7 +294,9 @@ impl Session {
             clock: self.clock.clone(),
             random: self.random.clone(),
         };
-        let remote = StateFiles::new(self.directory.files.clone()).with_estates(estates);
+        let backends = self.backends();
+        let files = StateFiles::new(self.directory.files.clone());
+        let remote = files.with_estates(estates).with_backends(backends);
         let remote = Arc::new(remote);
         let builtin = BuiltinProvider::new(self.random.clone(), Some(remote));
         Ok(Arc::new(InstalledProviders::new(
@@ -290,7 +323,7 @@ impl Session {
             providers,
             hooks,
             parallelism,
-            workspace: WORKSPACE.into(),
+            workspace: self.workspace.as_str().into(),
         }
     }
 
@@ -301,6 +334,7 @@ impl Session {
     pub(crate) async fn workplace(&self, parallelism: usize) -> Result<Workplace, Failure> {
         let locks = self.directory.locks()?;
         let providers = self.providers(&locks)?;
+        self.list_workspace().await?;
         let Some((estate, contract)) = self.estate(Opening::Create).await? else {
             return Err(
                 Diagnostic::error("No store of records", "It was removed meanwhile.").into()
@@ -316,6 +350,23 @@ impl Session {
             terms,
             locked: runs::locked_providers(&locks),
         })
+    }
+
+    /// Sees to it that the workspace is listed, also where only `TF_WORKSPACE` names it.
+    ///
+    /// # Errors
+    /// Where the store cannot be written.
+    pub(crate) async fn list_workspace(&self) -> Result<(), Failure> {
+        if self.workspace.is_default() {
+            return Ok(());
+        }
+        let default = self.estate_of(&self.default_project()?, Opening::Create).await?;
+        let Some((estate, _)) = default else { return Ok(()) };
+        match estate.note_workspace(self.workspace.as_str()).await {
+            // Who may only read plans all the same.
+            Err(EstateError::Store(error)) if error.is_denial() => Ok(()),
+            noted => Ok(noted.map(|_| ()).map_err(RunError::from)?),
+        }
     }
 
     /// The configuration, with its modules installed and its providers locked.
@@ -336,12 +387,7 @@ impl Session {
     }
 }
 
-/// There is only one workspace.
-pub(crate) fn only_one_workspace(name: &str) -> Diagnostic {
-    Diagnostic::error(
-        "Workspaces are not supported yet",
-        format!(
-            "The workspace {name:?} was asked for. There is only {WORKSPACE:?}; use a directory of its own for each estate."
-        ),
-    )
+/// A text is no name of a workspace.
+pub(crate) fn invalid_workspace(error: WorkspaceError) -> Failure {
+    Failure::of("Invalid workspace name", &error)
 }

@@ -15,12 +15,18 @@ use std::sync::Arc;
 
 /// Where the store is, beside the configuration.
 pub(crate) const STORE: &str = ".plumb";
+/// Which workspace is selected, in the data directory.
+const WORKSPACE: &str = "environment";
+/// What Terraform notes of a backend, in the data directory.
+const INITIALISED: &str = "terraform.tfstate";
 
 /// The root module's directory.
 pub(crate) struct WorkingDirectory {
     pub(crate) path: PathBuf,
     pub(crate) files: Arc<dyn FileSystem>,
     data: PathBuf,
+    /// The same, as a person names it.
+    data_name: PathBuf,
     home: Option<PathBuf>,
     implied_mirrors: Vec<PathBuf>,
 }
@@ -61,10 +67,45 @@ impl WorkingDirectory {
         Ok(WorkingDirectory {
             files: Arc::new(Disk::new(path.clone())),
             data: path.join(environment.get("TF_DATA_DIR").unwrap_or(".terraform")),
+            data_name: environment.get("TF_DATA_DIR").unwrap_or(".terraform").into(),
             path,
             home,
             implied_mirrors,
         })
+    }
+
+    /// The workspace that was selected here, if one was.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub(crate) fn selected_workspace(&self) -> Result<Option<String>, Failure> {
+        let path = self.data.join(WORKSPACE);
+        match std::fs::read_to_string(&path) {
+            Ok(name) => Ok(Some(name.trim().to_owned()).filter(|name| !name.is_empty())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable("the selected workspace", &path, &error)),
+        }
+    }
+
+    /// Selects a workspace for all commands that follow.
+    ///
+    /// # Errors
+    /// Where that cannot be written.
+    pub(crate) fn select_workspace(&self, name: &str) -> Result<(), Failure> {
+        write(&self.data.join(WORKSPACE), name.as_bytes())
+    }
+
+    /// What `terraform init` has noted of the backend, if it was run here.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub(crate) fn initialised_backend(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let path = self.data.join(INITIALISED);
+        match std::fs::read(&path) {
+            Ok(noted) => Ok(Some(noted)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable("what terraform init has noted", &path, &error)),
+        }
     }
 
     /// The store's directory, where nothing else is configured.
@@ -87,6 +128,11 @@ impl WorkingDirectory {
 
     fn manifest_file(&self) -> PathBuf {
         self.data.join("modules/modules.json")
+    }
+
+    /// Where modules are installed, as manifests name it.
+    pub(crate) fn modules(&self) -> PathBuf {
+        self.data_name.join("modules")
     }
 
     /// # Errors

@@ -65,6 +65,10 @@ pub enum ExistingStateError {
 
 /// What Terraform leaves beside a configuration.
 const BESIDE: [&str; 2] = ["terraform.tfstate", "terraform.tfstate.d"];
+/// The workspace that a configuration has without being asked.
+pub const DEFAULT_WORKSPACE: &str = "default";
+/// Where Terraform keeps the states of other workspaces, a folder for each.
+pub const WORKSPACES_BESIDE: &str = "terraform.tfstate.d";
 
 /// Refuses an estate without records where state may exist elsewhere.
 ///
@@ -74,6 +78,7 @@ pub fn check_existing_state(
     has_records: bool,
     backend: &ConfiguredBackend,
     files: &dyn ExistingFiles,
+    workspace: &str,
     new_estate: NewEstate,
 ) -> Result<(), ExistingStateError> {
     if has_records || new_estate == NewEstate::Declared {
@@ -85,6 +90,7 @@ pub fn check_existing_state(
             .exists(path)
             .map_err(|source| ExistingStateError::Unreadable { path: path.to_owned(), source })
     };
+    let is_default = workspace == DEFAULT_WORKSPACE;
     match backend {
         ConfiguredBackend::Cloud => {
             return may_exist(
@@ -94,12 +100,15 @@ pub fn check_existing_state(
         ConfiguredBackend::Remote { ty } => {
             return may_exist(format!("its configuration keeps state in the backend {ty:?}"));
         }
-        ConfiguredBackend::Local { path } if exists(path)? => {
+        ConfiguredBackend::Local { path } if is_default && exists(path)? => {
             return may_exist(format!("the state file of its local backend, {path}, exists"));
         }
         ConfiguredBackend::Local { .. } | ConfiguredBackend::None => {}
     }
-    for path in BESIDE {
+    // Of another workspace only its own state counts.
+    let own = format!("{WORKSPACES_BESIDE}/{workspace}");
+    let beside: &[&str] = if is_default { &BESIDE } else { &[&own] };
+    for path in beside {
         if exists(path)? {
             return may_exist(format!("{path} exists beside its configuration"));
         }

@@ -5,6 +5,7 @@
 //! or a new state is admissible is the engine's judgement.
 
 pub mod builtin;
+mod command;
 mod diagnostic;
 mod error;
 pub mod https;
@@ -20,6 +21,7 @@ mod schema_cache;
 pub mod services;
 mod source;
 
+pub use command::{CommandEnd, CommandError, CommandRequest, Commands, ShowLine, StopSignal};
 pub use diagnostic::{ProviderDiagnostic, Response, Severity};
 pub use error::{ProviderError, StartFailure};
 pub use installed::InstalledProviders;

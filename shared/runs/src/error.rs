@@ -1,4 +1,7 @@
-use engine::estate::{AdoptionError, CopyError, EstateError, TakeOverError};
+use crate::edit::EditRefusal;
+use crate::force_release::NoSuchTransaction;
+use engine::editing::EditError;
+use engine::estate::{AdoptionError, CopyError, EstateError, PushError, TakeOverError};
 use engine::existing_state::ExistingStateError;
 use engine::saved_plan::{SavedPlanError, SigningError};
 use engine::state_file::StateFileError;
@@ -21,6 +24,15 @@ pub enum RunError {
     /// What is open about an instance cannot be decided.
     #[error(transparent)]
     Adoption(#[from] AdoptionError),
+    /// What was asked for cannot be done to the records.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// Others are at work on records that were to be edited.
+    #[error(transparent)]
+    EditRefused(#[from] EditRefusal),
+    /// No transaction can be told by what was given.
+    #[error(transparent)]
+    NoSuchTransaction(#[from] NoSuchTransaction),
     /// An estate cannot be copied to another store.
     #[error(transparent)]
     Copy(#[from] CopyError),
@@ -35,6 +47,9 @@ pub enum RunError {
     /// A state cannot be recorded.
     #[error(transparent)]
     TakeOver(#[from] TakeOverError),
+    /// A state is not put in place of what is recorded.
+    #[error(transparent)]
+    Push(#[from] PushError),
     /// The records cannot be said in a state file.
     #[error("the records cannot be written as a state file: {0}")]
     StateUnwritable(#[source] values::json::JsonError),
@@ -78,9 +93,17 @@ impl RunError {
             RunError::Estate(_) => "Failed to read or write the records",
             RunError::Adoption(AdoptionError::Estate(_)) => "Failed to read or write the records",
             RunError::Adoption(_) => "Nothing was adopted or dismissed",
+            RunError::NoSuchTransaction(_)
+            | RunError::Transaction(
+                TransactionError::NotAtWork { .. } | TransactionError::AliveHere { .. },
+            ) => "Nothing was released",
+            RunError::Edit(error) => error.summary(),
+            RunError::EditRefused(EditRefusal::Busy(_)) => "The records are in use",
+            RunError::EditRefused(_) => "The records were not changed",
             RunError::Contract(_) => "The store of records is refused",
             RunError::Copy(_) => "The records cannot be copied",
             RunError::StateFile { .. } | RunError::TakeOver(_) => "The state cannot be taken over",
+            RunError::Push(_) => "Failed to write state",
             RunError::StateUnwritable(_) => "The state cannot be written",
             RunError::ExistingState(_) => "State may exist elsewhere",
             RunError::SavedPlan(

@@ -13,6 +13,7 @@ use crate::provider_mirror::{self, MirrorError, PackageFolder};
 use crate::remote_state::{KnownEstates, StateFiles};
 use crate::run_state::RunStates;
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
+use crate::terraform_backend::BackendReader;
 use crate::workplace::{Workplace, locked_providers};
 use engine::clock::Clock;
 use engine::estate::{Estate, EstateError};
@@ -232,7 +233,7 @@ impl FunctionEnvironment {
             return find_estate(root, estate);
         }
         let archive = artifact::get(artifacts, reference).await?;
-        let files = BundleFiles::from_archive(&*archive, ArchiveLayout::Plain, Bounds::default())?;
+        let files = BundleFiles::from_archive(&*archive, ArchiveLayout::Stored, Bounds::default())?;
         find_estate(folder.unpack(&reference.digest, &files)?, estate)
     }
 
@@ -264,7 +265,9 @@ impl FunctionEnvironment {
             clock: self.clock.clone(),
             random: self.random.clone(),
         };
-        let remote = Arc::new(StateFiles::new(files.clone()).with_estates(estates));
+        let backends = BackendReader { surroundings: self.surroundings.clone() };
+        let remote = StateFiles::new(files.clone()).with_estates(estates).with_backends(backends);
+        let remote = Arc::new(remote);
         let builtin = Arc::new(BuiltinProvider::new(self.random.clone(), Some(remote)));
         let schemas = self.schemas.clone();
         let providers = InstalledProviders::new(packages, Arc::new(host), schemas, builtin);
@@ -294,7 +297,10 @@ impl FunctionEnvironment {
 }
 
 /// The estate of an unpacked bundle. What its `plumb.toml` says of stores, keys and policies is not looked at.
-fn find_estate(root: PathBuf, estate: &EstateName) -> Result<OpenBundle, FunctionEnvironmentError> {
+pub(crate) fn find_estate(
+    root: PathBuf,
+    estate: &EstateName,
+) -> Result<OpenBundle, FunctionEnvironmentError> {
     let no_estate = || FunctionEnvironmentError::NoEstate { estate: estate.as_str().to_owned() };
     let text = std::fs::read_to_string(root.join(project::FILE)).map_err(|_| no_estate())?;
     let project = Project::parse(&text, []).map_err(FunctionEnvironmentError::Project)?;

@@ -2,9 +2,12 @@
 
 use crate::project::{EstateSelection, Project, ProjectError};
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
+use crate::terraform_backend::{BackendError, BackendReader, BackendSettings};
+use crate::workspace::WorkspaceName;
 use async_trait::async_trait;
 use engine::clock::Clock;
 use engine::estate::Estate;
+use engine::existing_state::DEFAULT_WORKSPACE;
 use engine::random::Random;
 use language::files::FileSystem;
 use providers::{RemoteStateError, RemoteStateReader, RemoteStateRequest};
@@ -21,6 +24,7 @@ use values::{Marks, Value};
 pub struct StateFiles {
     files: Arc<dyn FileSystem>,
     estates: Option<KnownEstates>,
+    backends: Option<BackendReader>,
 }
 
 /// The estates that a project knows, wherever their records are.
@@ -44,13 +48,49 @@ pub struct KnownEstates {
 impl StateFiles {
     /// Reads where `files` resolves paths.
     pub fn new(files: Arc<dyn FileSystem>) -> StateFiles {
-        StateFiles { files, estates: None }
+        StateFiles { files, estates: None, backends: None }
     }
 
     /// Reads estates, too.
     #[must_use]
     pub fn with_estates(self, estates: KnownEstates) -> StateFiles {
         StateFiles { estates: Some(estates), ..self }
+    }
+
+    /// Reads backends of Terraform, too.
+    #[must_use]
+    pub fn with_backends(self, backends: BackendReader) -> StateFiles {
+        StateFiles { backends: Some(backends), ..self }
+    }
+
+    /// The state in a backend of Terraform.
+    async fn in_backend(
+        &self,
+        request: &RemoteStateRequest,
+    ) -> Result<BTreeMap<Arc<str>, Value>, RemoteStateError> {
+        let backend = request.backend.to_string();
+        let known = BackendReader::KINDS.contains(&&*request.backend);
+        let Some(reader) = self.backends.as_ref().filter(|_| known) else {
+            return Err(RemoteStateError::UnknownBackend { backend });
+        };
+        let failed = |detail: String| RemoteStateError::Read { backend: backend.clone(), detail };
+        let settings = BackendSettings::of_value(&backend, &request.config)
+            .map_err(|error| failed(error.to_string()))?;
+        let state = match reader.read(&settings, &request.workspace).await {
+            Ok(state) => state,
+            Err(error @ BackendError::Setting { .. }) => {
+                let detail = error.to_string();
+                return Err(RemoteStateError::Configuration { backend, detail });
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        };
+        let Some(file) = state.file else {
+            return Err(RemoteStateError::Absent { backend });
+        };
+        let place = &state.place;
+        let file: StateFile = serde_json::from_slice(&file)
+            .map_err(|error| failed(format!("{place} is no state: {error}")))?;
+        file.outputs(place).map_err(failed)
     }
 
     /// The file at a path; `None` where there is none.
@@ -66,10 +106,12 @@ impl StateFiles {
 }
 
 impl KnownEstates {
-    /// The outputs of the estate whose state file is `file`, or would be at `path`; `None` where there is none.
+    /// The outputs of a workspace of the estate whose state file would be at `path` in the default one, and is `file`; `None`
+    /// where there is none.
     async fn outputs(
         &self,
         path: &Path,
+        workspace: &str,
         file: Option<&StateFile>,
     ) -> Result<Option<BTreeMap<Arc<str>, Value>>, RemoteStateError> {
         let failed = |error: &dyn std::fmt::Display| read_failed(error.to_string());
@@ -83,7 +125,9 @@ impl KnownEstates {
         };
         let relative = directory.strip_prefix(root).unwrap_or(Path::new(""));
         let name = match project.select(EstateSelection { directory: relative, name: None }) {
-            Ok(estate) => estate.name,
+            Ok(estate) => WorkspaceName::new(workspace)
+                .and_then(|workspace| workspace.estate(&estate.name, project))
+                .map_err(|error| failed(&error))?,
             Err(ProjectError::NoEstate { .. }) => return Ok(None),
             Err(_) if file.is_some() => return Ok(None),
             Err(error) => return Err(failed(&error)),
@@ -153,25 +197,32 @@ impl RemoteStateReader for StateFiles {
         request: RemoteStateRequest,
     ) -> Result<BTreeMap<Arc<str>, Value>, RemoteStateError> {
         if &*request.backend != BACKEND {
-            return Err(RemoteStateError::UnknownBackend { backend: request.backend.to_string() });
+            return self.in_backend(&request).await;
         }
-        let path = path(&request)?;
-        let file = self.file(&path)?;
+        let (default, path) = paths(&request)?;
+        let (file, workspace) = (self.file(&path)?, &*request.workspace);
         if let Some(estates) = &self.estates
-            && let Some(outputs) = estates.outputs(Path::new(&path), file.as_ref()).await?
+            && let Some(outputs) =
+                estates.outputs(Path::new(&default), workspace, file.as_ref()).await?
         {
             return Ok(outputs);
         }
         let Some(state) = file else {
             return Err(RemoteStateError::Absent { backend: BACKEND.into() });
         };
+        state.outputs(&path).map_err(read_failed)
+    }
+}
+
+impl StateFile {
+    /// Its outputs, sensitive ones marked; else what is wrong with them.
+    fn outputs(self, place: &str) -> Result<BTreeMap<Arc<str>, Value>, String> {
         let mut outputs = BTreeMap::new();
-        for (name, output) in state.outputs {
+        for (name, output) in self.outputs {
             let ty = values::json::type_from_json(output.ty.get().as_bytes());
             let value =
                 ty.and_then(|ty| values::json::from_json(output.value.get().as_bytes(), &ty));
-            let value =
-                value.map_err(|e| read_failed(format!("the output {name} in {path}: {e}")))?;
+            let value = value.map_err(|e| format!("the output {name} in {place}: {e}"))?;
             let marks = if output.sensitive { Marks::SENSITIVE } else { Marks::NONE };
             outputs.insert(name, value.with_marks(marks));
         }
@@ -183,7 +234,8 @@ fn read_failed(detail: String) -> RemoteStateError {
     RemoteStateError::Read { backend: BACKEND.into(), detail }
 }
 
-fn path(request: &RemoteStateRequest) -> Result<String, RemoteStateError> {
+/// The state file of the default workspace, and of the one that is asked for.
+fn paths(request: &RemoteStateRequest) -> Result<(String, String), RemoteStateError> {
     let wrong =
         |detail: String| RemoteStateError::Configuration { backend: BACKEND.into(), detail };
     let mut path = DEFAULT_FILE.to_owned();
@@ -202,8 +254,9 @@ fn path(request: &RemoteStateRequest) -> Result<String, RemoteStateError> {
             }
         }
     }
-    Ok(match &*request.workspace {
-        "default" => path,
+    let own = match &*request.workspace {
+        DEFAULT_WORKSPACE => path.clone(),
         workspace => format!("{folder}/{workspace}/{DEFAULT_FILE}"),
-    })
+    };
+    Ok((path, own))
 }

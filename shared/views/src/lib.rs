@@ -20,6 +20,7 @@ pub mod contract;
 pub mod dependency_graph;
 pub mod diagnostics;
 mod diff;
+mod ephemeral;
 pub mod function_signatures;
 mod json;
 mod layout;

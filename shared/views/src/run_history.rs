@@ -193,6 +193,7 @@ fn decided(decision: &Decided, address: &str) -> String {
         Decided::AdoptObject(id) => format!("adopted the object {id:?} as {address}"),
         Decided::DismissStray(run) => format!("dismissed the result of run {run} for {address}"),
         Decided::DismissDoubt => format!("dismissed the doubt about {address}"),
+        Decided::PushState(file) => format!("pushed the state {file}"),
     }
 }
 

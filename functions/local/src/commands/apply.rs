@@ -1,4 +1,4 @@
-//! `plumb apply` and `plumb destroy`
+//! `plumb apply`, `plumb destroy`, and what `plumb refresh` does
 
 use super::deadline;
 use super::operation::{self, Operation, Planned};
@@ -26,15 +26,17 @@ use runs::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
 use runs::{RunError, Workplace, source};
 use std::sync::Arc;
 use views::PlanView;
-use views::progress::write_completion;
+use views::progress::{write_completion, write_outputs};
 use views::stream;
 use views::verdicts::PlanVerdicts;
 
-/// Which of the two commands.
+/// Which of the commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Apply,
     Destroy,
+    /// Only brings the records up to the world: nothing is shown, and nobody is asked.
+    Refresh,
 }
 
 /// How often a plan is made anew because the records moved, where nobody needs to be asked.
@@ -61,7 +63,7 @@ pub(super) async fn run(
     }
 }
 
-async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failure> {
+pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failure> {
     flags.at_most(1, "Expected at most one positional argument.")?;
     let mut operation = Operation::parse(session, flags)?;
     signals::listen(session.stop.clone(), session.reporter.clone());
@@ -78,14 +80,22 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
             let detail = "The \"destroy\" command takes no plan file: run \"plumb apply FILE\" with a plan that was made with -destroy.";
             return Err(UsageError::other("Too many command line arguments", detail).into());
         }
+        (Kind::Refresh, Some(_)) => {
+            let detail = "The refresh command takes no arguments.";
+            return Err(UsageError::other("Too many command line arguments", detail).into());
+        }
         (Kind::Destroy, None) => operation.options.mode = PlanMode::Destroy,
+        (Kind::Refresh, None) => {
+            operation.options.mode = PlanMode::RefreshOnly;
+            operation.shown = false;
+        }
         (Kind::Apply, None) => {}
     }
     if flags.value(deadline::FLAG).is_some() {
         let detail = "The -deadline option needs a plan file: what is left when the time is up is done by running the same command again, with the same plan. Make one with \"plumb plan -out=FILE\".";
         return Err(UsageError::other("A deadline without a plan file", detail).into());
     }
-    let auto_approve = flags.switch("auto-approve", false);
+    let auto_approve = flags.switch("auto-approve", kind == Kind::Refresh);
     if matches!(session.reporter.voice, Voice::Json(_)) && !auto_approve {
         let detail = "A person cannot be asked for approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option.";
         return Err(Diagnostic::error("Plan file or auto-approve required", detail).into());
@@ -101,7 +111,7 @@ async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failu
         if asked && !approved(session, &operation, flags).await? {
             return Ok(1);
         }
-        let Planned { workplace, outcome, sources, ephemeral } = planned;
+        let Planned { workplace, outcome, sources, ephemeral, .. } = planned;
         let plan = PlanToApply::InMemory { plan: Box::new(outcome.saved), paused: asked };
         let outcome = execute(session, &workplace, plan, ephemeral, &Terms::default()).await?;
         // Somebody wrote between our plan and our transaction: plan again.
@@ -236,8 +246,13 @@ fn conclude(
                 true => stream::Operation::Destroy,
                 false => stream::Operation::Apply,
             };
-            stream.change_summary(applied.summary, operation);
+            if kind != Kind::Refresh {
+                stream.change_summary(applied.summary, operation);
+            }
             stream.outputs(&outputs);
+        }
+        Voice::Human(_) if kind == Kind::Refresh => {
+            reporter.write(|out| write_outputs(&outputs, reporter.text.colour, out));
         }
         Voice::Human(_) => reporter.write(|out| {
             write_completion(applied.summary, destroying, &outputs, reporter.text.colour, out)

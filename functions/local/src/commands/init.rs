@@ -1,21 +1,25 @@
 //! `plumb init`
 
+use super::modules;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::former_store;
 use crate::invocation::Invocation;
-use crate::provider_installation::{self, Options, say};
+use crate::provider_installation::{self, Options};
 use crate::reporter::Voice;
 use crate::session::Session;
 use engine::existing_state::{
     ConfiguredBackend, ExistingStateError, NewEstate, check_existing_state,
 };
-use language::diagnostics::Diagnostic;
-use language::module::{Configuration, ModuleManifest};
+use language::diagnostics::{Diagnostic, Diagnostics};
+use language::module::{Module, Settings, read_module};
+use language::source::Sources;
 use records::Opening;
 use runs::RunError;
-use runs::source::{self, Modules, RootFolder, Source};
+use runs::source::{self, RootFolder};
+use std::path::Path;
+use std::sync::Arc;
 
 const FLAGS: &[Flag] = &[
     Flag::Switch("json"),
@@ -82,20 +86,22 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         return Ok(0);
     }
     step(session, "initializing_backend_message", "Initializing the backend...");
-    let (source, diagnostics) = source::from_directory(&*session.directory.files, Modules::All);
+    let sources = Arc::new(Sources::new());
+    let (root, diagnostics) = read_module(&*session.directory.files, Path::new(""), &sources);
+    if diagnostics.has_errors() {
+        return Err(invalid_configuration(session, diagnostics, sources));
+    }
+    check_backend(&root.settings, &sources)?;
+    first_contact(session, &source::configured_backend(&root.settings), flags).await?;
+    if flags.switch("get", true) {
+        install_modules(session, root, &sources, flags).await?;
+    }
+    let (source, diagnostics) = session.directory.load()?;
     let sources = source.configuration.sources.clone();
     if diagnostics.has_errors() {
-        if matches!(session.reporter.voice, Voice::Human(_)) {
-            crate::reporter::to_stderr(
-                "Plumbline encountered problems during initialisation, including problems\nwith the configuration, described below.\n\nThe Terraform configuration must be valid before initialization so that\nPlumbline can determine which modules and providers need to be installed.\n",
-            );
-        }
-        return Err(Failure::Diagnostics(diagnostics, sources));
+        return Err(invalid_configuration(session, diagnostics, sources));
     }
     session.reporter.diagnostics(&diagnostics, &sources);
-    check_backend(&source)?;
-    first_contact(session, &source, flags).await?;
-    install_modules(session, &source.configuration)?;
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
     let options = Options { upgrade, readonly, directories };
     provider_installation::install(session, &source.configuration, &options).await?;
@@ -108,6 +114,19 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         );
     }
     Ok(0)
+}
+
+fn invalid_configuration(
+    session: &Session,
+    diagnostics: Diagnostics,
+    sources: Arc<Sources>,
+) -> Failure {
+    if matches!(session.reporter.voice, Voice::Human(_)) {
+        crate::reporter::to_stderr(
+            "Plumbline encountered problems during initialisation, including problems\nwith the configuration, described below.\n\nThe Terraform configuration must be valid before initialization so that\nPlumbline can determine which modules and providers need to be installed.\n",
+        );
+    }
+    Failure::Diagnostics(diagnostics, sources)
 }
 
 /// The kinds of backend that Terraform has.
@@ -128,20 +147,23 @@ const BACKENDS: [&str; 13] = [
 ];
 
 /// Backends are not used; a misspelt one is a mistake all the same.
-fn check_backend(source: &Source) -> Result<(), Failure> {
-    let settings = &source.configuration.root.module.settings;
+fn check_backend(settings: &Settings, sources: &Arc<Sources>) -> Result<(), Failure> {
     match settings.backend() {
         Some(backend) if !BACKENDS.contains(&&*backend.kind) => {
             let detail = format!("There is no backend type named \"{}\".", backend.kind);
             let error = Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span);
-            Err(Failure::Diagnostics(error.into(), source.configuration.sources.clone()))
+            Err(Failure::Diagnostics(error.into(), sources.clone()))
         }
         _ => Ok(()),
     }
 }
 
 /// Gives the estate its lineage, unless state may exist elsewhere: then `plan` has to be told.
-async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Result<(), Failure> {
+async fn first_contact(
+    session: &Session,
+    backend: &ConfiguredBackend,
+    flags: &Flags,
+) -> Result<(), Failure> {
     let known = match session.estate(Opening::Existing).await? {
         Some((estate, _)) => estate.read_header().await.map_err(RunError::from)?.is_some(),
         None => false,
@@ -151,10 +173,11 @@ async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Res
         false => NewEstate::NotDeclared,
     };
     let files = RootFolder(&*session.directory.files);
-    match check_existing_state(known, &source.backend, &files, new_estate) {
+    let workspace = session.workspace.as_str();
+    match check_existing_state(known, backend, &files, workspace, new_estate) {
         Ok(()) => {}
         Err(error @ ExistingStateError::MayExist { .. }) => {
-            let what = match &source.backend {
+            let what = match backend {
                 ConfiguredBackend::Cloud | ConfiguredBackend::Remote { .. } => {
                     "The configured backend is read, not used: Plumbline keeps records of its own"
                 }
@@ -182,18 +205,22 @@ async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Res
     Ok(())
 }
 
-fn install_modules(session: &Session, configuration: &Configuration) -> Result<(), Failure> {
-    let manifest = ModuleManifest::of(configuration);
-    if manifest.records().len() > 1 {
-        step(session, "initializing_modules_message", "Initializing modules...");
-        let before = session.directory.manifest().unwrap_or_default();
-        for record in manifest.records().iter().filter(|record| !record.key.is_empty()) {
-            if !before.records().contains(record) {
-                let directory = record.directory.display();
-                say(session, &format!("- {} in {directory}", record.key));
-            }
-        }
-        session.directory.write_manifest(&manifest)?;
+async fn install_modules(
+    session: &Session,
+    root: Module,
+    sources: &Arc<Sources>,
+    flags: &Flags,
+) -> Result<(), Failure> {
+    if root.module_calls.is_empty() {
+        return Ok(());
     }
+    let upgrade = flags.switch("upgrade", false);
+    match upgrade {
+        true => step(session, "upgrading_modules_message", "Upgrading modules..."),
+        false => step(session, "initializing_modules_message", "Initializing modules..."),
+    }
+    let may_ask = flags.switch("input", session.environment.input());
+    let noticed = modules::install(session, Arc::new(root), sources, upgrade, may_ask).await?;
+    session.reporter.diagnostics(&noticed.installing, sources);
     Ok(())
 }

@@ -7,20 +7,32 @@ mod contract;
 mod deadline;
 mod dismiss;
 mod fmt;
+mod force_release;
+mod generated_configuration;
 mod get;
 mod graph;
 mod help;
+mod import;
 mod init;
 mod metadata;
 mod migrate;
 mod migrate_store;
+mod modules;
 mod operation;
 mod output;
 mod plan;
 mod providers;
+mod record_edit;
+mod refresh;
+mod remote;
 mod runs;
 mod show;
 mod state;
+mod state_move;
+mod state_push;
+mod state_remove;
+mod state_replace_provider;
+mod taint;
 mod validate;
 mod verdict_exit_code;
 mod version;
@@ -67,7 +79,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["console"] => console::run(invocation, environment).await,
             ["graph"] => graph::run(invocation, environment),
             ["metadata", "functions"] => metadata::functions(invocation, environment),
-            ["get"] => get::run(invocation, environment),
+            ["get"] => get::run(invocation, environment).await,
             ["validate"] => validate::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,
             ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,
@@ -82,13 +94,30 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["state", "show"] => state::show(invocation, environment).await,
             ["adopt"] => adopt::run(invocation, environment).await,
             ["dismiss"] => dismiss::run(invocation, environment).await,
+            ["submit"] => remote::submit(invocation, environment).await,
+            ["approve"] => remote::decide(invocation, environment, remote::Deed::Approve).await,
+            ["reject"] => remote::decide(invocation, environment, remote::Deed::Reject).await,
+            ["cancel"] => remote::decide(invocation, environment, remote::Deed::Cancel).await,
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,
+            ["state", "mv"] => state_move::run(invocation, environment).await,
+            ["state", "rm"] => state_remove::run(invocation, environment).await,
+            ["state", "replace-provider"] => {
+                state_replace_provider::run(invocation, environment).await
+            }
+            ["state", "push"] => state_push::run(invocation, environment).await,
+            ["taint"] => taint::run(invocation, environment, taint::Kind::Taint).await,
+            ["untaint"] => taint::run(invocation, environment, taint::Kind::Untaint).await,
+            ["import"] => import::run(invocation, environment).await,
+            ["refresh"] => refresh::run(invocation, environment).await,
+            ["force-release"] => force_release::run(invocation, environment).await,
             ["state", "pull"] => state::pull(invocation, environment).await,
             ["migrate"] => migrate::run(invocation, environment).await,
             ["migrate-store"] => migrate_store::run(invocation, environment).await,
-            ["workspace", "list" | "show"] => workspace::run(invocation, environment),
+            ["workspace", "list" | "show" | "new" | "select" | "delete"] => {
+                workspace::run(invocation, environment).await
+            }
             ["version"] => version::run(invocation, environment),
             ["help"] => help::run(&[]),
             _ => {
@@ -118,9 +147,11 @@ fn begin(
         1
     })?;
     for ignored in &flags.ignored {
-        reporter::to_stderr(&format!(
-            "Note: -{ignored} does nothing: plumb locks no state, since records are written by compare-and-swap.\n"
-        ));
+        let why = match ignored.starts_with("lock") {
+            true => "plumb locks no state, since records are written by compare-and-swap",
+            false => "no server is asked for its version",
+        };
+        reporter::to_stderr(&format!("Note: -{ignored} does nothing: {why}.\n"));
     }
     let speech = Speech {
         json: flags.switch("json", false) && has_stream(&name),

@@ -1,11 +1,12 @@
 //! `plumb state list`, `plumb state show` and `plumb state pull`
 
-use super::show;
+use super::{record_edit, show};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
 use crate::invocation::Invocation;
 use crate::session::Session;
+use engine::editing::{identifier, select};
 use language::diagnostics::Diagnostic;
 use records::Opening;
 use runs::{RunError, migrate};
@@ -26,25 +27,31 @@ pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironmen
 
 async fn addresses(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let Some((estate, _)) = session.estate(Opening::Existing).await? else {
-        return Err(no_records());
+        return Err(record_edit::no_records());
     };
     let reading = estate.read().await.map_err(RunError::from)?;
-    if flags.value("id").is_some() {
-        return Err(Diagnostic::error("Not supported yet: -id", "List all, and search.").into());
-    }
-    let wanted = |address: &ResourceInstance| {
-        let text = address.to_string();
-        flags.positional.is_empty() || flags.positional.iter().any(|f| is_within(&text, f))
+    reading.header.ok_or_else(record_edit::no_records)?;
+    let state = reading.state;
+    let found: Vec<ResourceInstance> = match flags.positional.as_slice() {
+        [] => state.instances.keys().cloned().collect(),
+        given => {
+            let mut found = Vec::new();
+            for text in given {
+                let target = record_edit::target(text)?;
+                found.extend(select(&state, &target).map_err(RunError::from)?);
+            }
+            found
+        }
     };
-    let found: Vec<_> = reading.state.instances.keys().filter(|a| wanted(a)).collect();
+    let wanted = flags.value("id");
+    let has_id = |address: &&ResourceInstance| {
+        let instance = state.instances.get(*address);
+        let id = instance.and_then(|i| i.current.as_ref()).and_then(identifier);
+        wanted.is_none_or(|wanted| id.as_deref() == Some(wanted))
+    };
+    let found: Vec<_> = found.iter().filter(has_id).collect();
     session.reporter.write(|out| found.iter().try_for_each(|a| writeln!(out, "{a}")));
     Ok(0)
-}
-
-/// Whether an address is what another names, or lies in it.
-fn is_within(address: &str, outer: &str) -> bool {
-    let rest = address.strip_prefix(outer);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
@@ -69,7 +76,9 @@ async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let address: ResourceInstance = text.parse().map_err(|error| {
         Diagnostic::error("Error parsing instance address", format!("{text}: {error}."))
     })?;
-    let Some((state, diagnostics)) = show::read(session).await? else { return Err(no_records()) };
+    let Some((state, diagnostics)) = show::read(session).await? else {
+        return Err(record_edit::no_records());
+    };
     session.reporter.report(diagnostics);
     let Some(instance) = state.instances.iter().find(|i| i.address == address) else {
         return Err(Diagnostic::error(
@@ -97,17 +106,9 @@ pub(super) async fn pull(invocation: &Invocation, environment: ProcessEnvironmen
 async fn file(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "The state is printed.")?;
     let Some((estate, _)) = session.estate(Opening::Existing).await? else {
-        return Err(no_records());
+        return Err(record_edit::no_records());
     };
     let text = migrate::state_as_file(&estate, TERRAFORM_VERSION).await?;
     session.reporter.write(|out| out.write_all(&text));
     Ok(0)
-}
-
-fn no_records() -> Failure {
-    Diagnostic::error(
-        "No state file was found!",
-        "This estate has no records yet. Run this command in a directory where \"plumb apply\" has been run.",
-    )
-    .into()
 }

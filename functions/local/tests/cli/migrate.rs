@@ -2,6 +2,9 @@
 
 use crate::scene::Scene;
 use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use test_servers::BucketServer;
 
 const MAIN: &str = include_str!("migrate/main.tf");
 const MODULE: &str = include_str!("migrate/module.tf");
@@ -71,12 +74,151 @@ fn what_cannot_be_read_as_a_whole_is_not_taken_over() {
 }
 
 #[test]
-fn a_state_that_is_no_file_is_asked_for() {
-    let backend = "terraform {\n  backend \"s3\" {\n    bucket = \"b\"\n  }\n}\n";
+fn a_state_that_is_not_read_is_asked_for() {
+    let backend = "terraform {\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n";
     let scene = Scene::new(&[("main.tf", backend)]);
     scene.run(&["migrate"]).assert_refused("terraform state pull > pulled.tfstate");
     let state = r#"{"version":4,"serial":1,"lineage":"l"}"#;
     scene.write("pulled.tfstate", state.as_bytes());
     scene.succeed(&["migrate", "-state=pulled.tfstate"]);
     assert_eq!(scene.run(&["plan", "-detailed-exitcode"]).code, 0);
+}
+
+/// A state with one output, and nothing else.
+fn output(value: &str) -> String {
+    format!(
+        r#"{{"version":4,"serial":7,"lineage":"l","outputs":{{"o":{{"value":"{value}","type":"string"}}}},"resources":[]}}"#
+    )
+}
+
+fn s3_settings(server: &BucketServer) -> String {
+    format!(
+        "bucket = {:?}\n    region = \"us-east-1\"\n    use_path_style = true\n    endpoints = {{ s3 = {:?} }}\n    use_lockfile = true\n",
+        BucketServer::BUCKET,
+        server.endpoint()
+    )
+}
+
+#[test]
+fn a_state_in_a_bucket_is_taken_over_for_each_workspace() {
+    let server = BucketServer::start();
+    server.put("states/app.tfstate", output("default").as_bytes());
+    server.put("env:/dev/states/app.tfstate", output("dev").as_bytes());
+    let settings = s3_settings(&server);
+    let main = format!(
+        "terraform {{\n  backend \"s3\" {{\n    key = \"states/app.tfstate\"\n    {settings}  }}\n}}\noutput \"o\" {{\n  value = terraform.workspace\n}}\n"
+    );
+    let scene = Scene::new(&[("main.tf", &main)]);
+    scene.run(&["plan"]).assert_refused("plumb migrate");
+    let taken = scene.succeed(&["migrate"]);
+    assert!(taken.stdout.contains("/states/app.tfstate: 1 records"), "{}", taken.stdout);
+    assert_eq!(scene.succeed(&["output", "-raw", "o"]).stdout, "default");
+    assert_eq!(scene.succeed(&["state", "pull"]).json()["serial"], 7);
+    scene.succeed(&["workspace", "new", "dev"]);
+    scene.succeed(&["migrate"]);
+    assert_eq!(scene.succeed(&["output", "-raw", "o"]).stdout, "dev");
+    scene.succeed(&["workspace", "new", "none"]);
+    scene.run(&["migrate"]).assert_refused("There is no state in s3://");
+}
+
+#[test]
+fn what_was_given_to_init_completes_a_backend() {
+    let server = BucketServer::start();
+    server.put("k", output("noted").as_bytes());
+    let scene = Scene::new(&[(
+        "main.tf",
+        "terraform {\n  backend \"s3\" {}\n}\noutput \"o\" {\n  value = 1\n}\n",
+    )]);
+    scene.run(&["migrate"]).assert_refused("\"bucket\" of the backend \"s3\" is not set");
+    let noted = serde_json::json!({ "version": 3, "backend": { "type": "s3", "config": {
+        "bucket": BucketServer::BUCKET, "key": "k", "region": "us-east-1", "use_path_style": true,
+        "endpoints": { "s3": server.endpoint(), "iam": null }, "assume_role": null, "skip_s3_checksum": null,
+    } } });
+    scene.write(".terraform/terraform.tfstate", noted.to_string().as_bytes());
+    scene.succeed(&["migrate"]);
+    assert_eq!(scene.succeed(&["output", "-raw", "o"]).stdout, "noted");
+    let assumed =
+        noted.to_string().replace("\"assume_role\":null", "\"assume_role\":{\"role_arn\":\"r\"}");
+    scene.write(".terraform/terraform.tfstate", assumed.as_bytes());
+    scene
+        .run(&["migrate"])
+        .assert_refused("\"assume_role\" of the backend \"s3\" is not known here");
+}
+
+/// Answers one request at a time with the same state, where the password is right.
+fn serve(state: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/state", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut asked = Vec::new();
+            let mut lines = BufReader::new(stream.try_clone().unwrap());
+            while !asked.ends_with(b"\r\n\r\n") && lines.read_until(b'\n', &mut asked).unwrap() > 0
+            {
+            }
+            let asked = String::from_utf8_lossy(&asked).to_lowercase();
+            // me:secret
+            let answer = match asked.contains("authorization: basic bwu6c2vjcmv0") {
+                true => format!(
+                    "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{state}",
+                    state.len()
+                ),
+                false => {
+                    "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                        .to_owned()
+                }
+            };
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn states_in_backends_are_read_as_data_too() {
+    let server = BucketServer::start();
+    server.put("k", output("bucket").as_bytes());
+    let address = serve(output("server"));
+    let settings = s3_settings(&server);
+    let main = format!(
+        r#"
+data "terraform_remote_state" "bucket" {{
+  backend = "s3"
+  config = {{
+    key = "k"
+    {settings}
+  }}
+}}
+data "terraform_remote_state" "server" {{
+  backend = "http"
+  config = {{
+    address  = {address:?}
+    username = "me"
+    password = "secret"
+  }}
+}}
+output "both" {{
+  value = "${{data.terraform_remote_state.bucket.outputs.o}} ${{data.terraform_remote_state.server.outputs.o}}"
+}}
+"#
+    );
+    let scene = Scene::new(&[("main.tf", &main)]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    assert_eq!(scene.succeed(&["output", "-raw", "both"]).stdout, "bucket server");
+    scene.write("main.tf", main.replace("\"secret\"", "\"wrong\"").as_bytes());
+    scene.run(&["plan"]).assert_refused("401");
+    scene.write("main.tf", main.replace("key = \"k\"", "key = \"none\"").as_bytes());
+    scene.run(&["plan"]).assert_refused("Unable to find remote state");
+}
+
+#[test]
+fn a_state_behind_an_address_is_taken_over() {
+    let address = serve(output("server"));
+    let main = format!(
+        "terraform {{\n  backend \"http\" {{\n    address = {address:?}\n    username = \"me\"\n    password = \"secret\"\n    lock_address = \"x\"\n  }}\n}}\noutput \"o\" {{\n  value = 1\n}}\n"
+    );
+    let scene = Scene::new(&[("main.tf", &main)]);
+    scene.succeed(&["migrate"]);
+    assert_eq!(scene.succeed(&["output", "-raw", "o"]).stdout, "server");
 }

@@ -33,15 +33,6 @@ fn flags_that_are_not_supported_are_named() {
 }
 
 #[test]
-fn there_is_one_workspace() {
-    let scene = Scene::new(&[ONE]);
-    assert_eq!(scene.succeed(&["workspace", "show"]).stdout, "default\n");
-    assert_eq!(scene.succeed(&["workspace", "list"]).stdout, "* default\n\n");
-    scene.run_with(&["plan"], &[("TF_WORKSPACE", "other")], "").assert_refused("\"other\"");
-    assert_eq!(scene.run_with(&["plan"], &[("TF_WORKSPACE", "default")], "").code, 0);
-}
-
-#[test]
 fn nothing_is_planned_without_a_configuration() {
     let scene = Scene::new(&[]);
     scene.run(&["plan"]).assert_refused("No configuration files");

@@ -1,10 +1,11 @@
-//! Reading one object that exists, to record it where an instance's create was in doubt.
+//! Finding and reading one object that exists, to record it.
 
 use super::{Context, Variables};
+use crate::evaluation::Operation;
 use crate::object::StoredObject;
 use crate::object_codec::{encode, resource_schema};
-use crate::plan::Plan;
-use crate::planning::{PlanOptions, Target};
+use crate::plan::{Plan, PlanMode};
+use crate::planning::{self, PlanOptions, Rehearsed, Target};
 use crate::state::State;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
@@ -28,6 +29,47 @@ impl Context {
             ..PlanOptions::default()
         };
         let (plan, mut diagnostics) = self.plan(configuration, variables, previous, options).await;
+        if diagnostics.has_errors() {
+            return (None, diagnostics);
+        }
+        match self.stored(&plan, address).await {
+            Ok(object) => (Some(object), diagnostics),
+            Err(error) => {
+                diagnostics.push(error.for_address(address.to_string()));
+                (None, diagnostics)
+            }
+        }
+    }
+
+    /// The same, whatever the configuration says that the object should be: it need not be complete, and is not checked beyond
+    /// what reaching the provider needs. What else is recorded is believed, and not read.
+    pub async fn find(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        previous: Arc<State>,
+        address: &ResourceInstance,
+        id: &str,
+    ) -> (Option<StoredObject>, Diagnostics) {
+        let options = PlanOptions {
+            mode: PlanMode::RefreshOnly,
+            refresh: false,
+            imports: [(address.clone(), Arc::from(id))].into(),
+            targets: vec![Target::Instance(address.clone())],
+            ..PlanOptions::default()
+        };
+        let found = {
+            let _busy = self.busy.lock().await;
+            let pool = self.pool();
+            let now = Some(self.environment.clock.now());
+            let context = self.evaluation(configuration, Operation::Plan, variables, now, &pool);
+            let work = planning::plan(context, options, previous, Rehearsed::default());
+            self.supervise(&pool, work).await
+        };
+        let Some((plan, found)) = found else { return (None, super::interrupted()) };
+        // That not all of it was planned is what was asked for.
+        let told = found.into_iter().filter(Diagnostic::is_error);
+        let mut diagnostics = super::without_repetitions(told.collect());
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }

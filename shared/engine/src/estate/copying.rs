@@ -110,6 +110,9 @@ impl Estate {
         let mut bodies: BTreeMap<Key, Record> =
             self.store.get_all(&self.keys.all()).await?.into_iter().collect();
         bodies.remove(&estate_key);
+        // Which workspaces there are may be known at the target before their default one arrives.
+        let listed = self.keys.workspaces();
+        bodies.retain(|key, _| !key.as_str().starts_with(&listed));
         let journals = self.take_journals(target, &mut bodies).await?;
         stream::iter(&bodies)
             .map(|(key, record)| self.copy_one(target, key, record))
@@ -120,6 +123,9 @@ impl Estate {
         for (key, body) in &journals {
             // What an earlier attempt wrote is the same.
             target.put_journal(&target.keys.relocate(&self.keys, key)?, body.clone()).await?;
+        }
+        for name in self.workspaces().await? {
+            target.note_workspace(&name).await?;
         }
         target.set_seal(arriving, None).await?;
         Ok(Some(bodies.len() + journals.len()))
@@ -224,10 +230,14 @@ impl Estate {
         match target.read_header_of_sealed().await? {
             Some(header) if header.lineage == source.lineage => Ok(Some(header)),
             Some(_) => Err(occupied()),
-            None => match target.store.list(&target.keys.all()).await?.is_empty() {
-                true => Ok(None),
-                false => Err(occupied()),
-            },
+            None => {
+                let entries = target.store.list(&target.keys.all()).await?;
+                let listed = target.keys.workspaces();
+                match entries.iter().all(|entry| entry.key.as_str().starts_with(&listed)) {
+                    true => Ok(None),
+                    false => Err(occupied()),
+                }
+            }
         }
     }
 
@@ -290,6 +300,8 @@ impl Estate {
         let mut copied: BTreeMap<Key, Record> =
             target.store.get_all(&target.keys.all()).await?.into_iter().collect();
         copied.remove(&target.keys.estate()?);
+        let listed = target.keys.workspaces();
+        copied.retain(|key, _| !key.as_str().starts_with(&listed));
         for (key, record) in bodies {
             let key = target.keys.relocate(&self.keys, key)?;
             match copied.remove(&key) {

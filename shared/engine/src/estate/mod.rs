@@ -8,19 +8,24 @@ mod header;
 mod history;
 mod journals;
 mod outputs;
+mod pushing;
 mod reading;
 mod recorder;
+mod removing;
 mod snapshot;
 mod sweep;
 mod taking_over;
+mod workspaces;
 
 pub use adoption::{Adopted, AdoptionError};
 pub use copying::CopyError;
 pub use header::{EstateHeader, FirstContactError};
 pub use history::RunHistory;
 pub use journals::Journals;
+pub use pushing::{PushError, PushRules};
 pub use reading::{EstateReading, RecordFacts, StrayFacts};
 pub use recorder::{EstateRecorder, Spill};
+pub use removing::RemovalError;
 pub use taking_over::TakeOverError;
 
 pub(crate) use compare_and_swap::{Swapped, swap, swap_instance};
@@ -77,6 +82,10 @@ fn remedy(seal: &Seal) -> &'static str {
         }
         Seal::ArrivingFrom(_) => "Run `plumb migrate-store` again, which goes on where it stopped",
         Seal::TakingOver(_) => "Run `plumb migrate` again, which begins anew",
+        Seal::Removing => "Run `plumb workspace delete` again, which goes on where it stopped",
+        Seal::Pushing(_) => {
+            "Run `plumb state push` with the same file again, which goes on where it stopped, or push another one with -force"
+        }
     }
 }
 
@@ -131,6 +140,14 @@ impl Estate {
     /// Its keys.
     pub fn keys(&self) -> &EstateKeys {
         &self.keys
+    }
+    /// Seconds since the epoch, by the clock that it goes by.
+    pub fn now(&self) -> i64 {
+        self.clock.seconds()
+    }
+    /// Where its identifiers come from.
+    pub fn random(&self) -> Arc<dyn Random> {
+        self.random.clone()
     }
     /// Where its records are, for messages.
     pub fn location(&self) -> String {

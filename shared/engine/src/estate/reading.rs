@@ -91,7 +91,7 @@ impl Estate {
         Ok(reading)
     }
 
-    fn assemble(
+    pub(super) fn assemble(
         &self,
         header: Option<EstateHeader>,
         bodies: Vec<(Key, Record)>,

@@ -200,6 +200,17 @@ impl EstateKeys {
     pub fn journal(&self, run: &RunId, attempt: u32) -> Result<Key, StoreError> {
         Key::new(format!("{}/j/{}/{attempt}", self.root, encode(run.as_str())))
     }
+    /// That a workspace is one of this estate's.
+    ///
+    /// # Errors
+    /// As [`EstateKeys::estate`].
+    pub fn workspace(&self, name: &str) -> Result<Key, StoreError> {
+        Key::new(format!("{}/w/{}", self.root, encode(name)))
+    }
+    /// What the keys of workspaces begin with.
+    pub fn workspaces(&self) -> String {
+        format!("{}/w/", self.root)
+    }
     /// All bodies at once, beside the store: a cache.
     ///
     /// # Errors

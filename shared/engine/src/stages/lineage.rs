@@ -15,7 +15,10 @@ pub fn check_lineage(
     let verdict = match (&plan.lineage, actual) {
         _ if plan.estate != *estate => reject("the plan was made for another estate".into())
             .compared(&plan.estate, estate)
-            .remedy(format!("apply it with `-estate={}`, or {PLAN_AGAIN}", plan.estate)),
+            .remedy(format!(
+                "apply it with `-estate={}`, or in that workspace, or {PLAN_AGAIN}",
+                plan.estate
+            )),
         (Some(planned), Some(actual)) if planned == actual => {
             let message = format!("the estate {estate} has the lineage that was planned for");
             Verdict::new(Stage::Lineage, Outcome::Pass, message)

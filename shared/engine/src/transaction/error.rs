@@ -85,6 +85,26 @@ pub enum TransactionError {
         /// Why the provider could not be asked.
         reason: String,
     },
+    /// It is not at work, and has nothing to be released.
+    #[error(
+        "the transaction of the plan {plan} is {phase}: it holds no claims, and nothing was changed"
+    )]
+    NotAtWork {
+        /// The plan.
+        plan: PlanId,
+        /// How far it got.
+        phase: Phase,
+    },
+    /// Its process lives.
+    #[error(
+        "{holder} works on the plan {plan} in a process on this machine that lives, so that nothing was changed. End that process:          what it has claimed is free at once then"
+    )]
+    AliveHere {
+        /// The plan.
+        plan: PlanId,
+        /// Who is at work.
+        holder: Holder,
+    },
     /// This machine's clock is not the store's.
     #[error(
         "this machine's clock is {} seconds {} the store's, and only clocks that differ by at most {skew} seconds agree on \

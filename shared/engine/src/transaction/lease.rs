@@ -2,7 +2,7 @@
 
 use super::{Holder, Terms, TransactionError, TransactionRequest};
 use crate::estate::{Estate, Swapped, swap};
-use crate::identifiers::WriteId;
+use crate::identifiers::{PlanId, WriteId};
 use crate::record::body::{FORMAT, Phase, TransactionBody, UnknownFields, decode, encode};
 use crate::recorder::NothingMore;
 use crate::stop::Deadline;
@@ -363,6 +363,19 @@ fn next_attempt(
             ..found
         },
     })
+}
+
+/// Whether a process on this machine works on a transaction, as far as its store can tell.
+pub(crate) async fn is_held(estate: &Estate, plan: &PlanId) -> Result<bool, StoreError> {
+    let key = estate.keys.transaction(plan)?;
+    let _looking = estate.looking.lock().await;
+    for pause in PROBE_PAUSES {
+        match estate.store.try_hold(&key).await? {
+            Hold::Held(_) | Hold::NotOffered => return Ok(false),
+            Hold::Taken => estate.clock.sleep(pause).await,
+        }
+    }
+    Ok(true)
 }
 
 /// How long to wait after each time that a transaction's hold was found taken.

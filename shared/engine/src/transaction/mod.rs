@@ -142,6 +142,11 @@ impl Transaction {
         Ok(estate.transaction(plan).await?)
     }
 
+    /// The plan whose transaction this is.
+    pub fn plan(&self) -> &PlanId {
+        &self.plan
+    }
+
     /// The estate's lineage and serial since this transaction began.
     pub fn header(&self) -> &EstateHeader {
         &self.header

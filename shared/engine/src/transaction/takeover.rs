@@ -4,7 +4,7 @@
 //! gone on with by the next one; the transaction leaves the estate's list only once nothing is open.
 
 use super::settling::{InFlight, Settled, Settler};
-use super::{Transaction, TransactionError, lease};
+use super::{Holder, Transaction, TransactionError, lease};
 use crate::estate::{
     EstateError, EstateHeader, EstateReading, RecordFacts, Swapped, swap, swap_instance,
 };
@@ -12,7 +12,7 @@ use crate::identifiers::{PlanId, WriteId, hexadecimal};
 use crate::object::StoredObject;
 use crate::record::body::{
     BodyError, Claim, ClaimState, ClaimedAction, Doubt, InstanceBody, ObjectBody, Phase,
-    RecordKind, TransactionBody, decode, encode,
+    ProvisionersStanding, RecordKind, TransactionBody, decode, encode,
 };
 use crate::state::InstanceState;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -54,6 +54,17 @@ impl Transaction {
             }
             Phase::Done | Phase::Rejected | Phase::Waiting => return Ok(()),
         }
+        self.give_all_back(&key, &body, settler).await
+    }
+
+    /// Ends every claim of a fenced transaction, and takes it off the estate's list.
+    async fn give_all_back(
+        &self,
+        key: &Key,
+        body: &TransactionBody,
+        settler: Option<&dyn Settler>,
+    ) -> Result<(), TransactionError> {
+        let (estate, dead) = (&self.estate, &body.plan);
         for _ in 0..ROUNDS {
             let reading = estate.read().await?;
             let open = open_claims(&reading, dead);
@@ -63,7 +74,7 @@ impl Transaction {
             for wave in waves(&reading, open) {
                 let given_back: Vec<bool> = stream::iter(wave)
                     .map(|address| {
-                        let (reading, body) = (&reading, &body);
+                        let reading = &reading;
                         async move { self.give_back(reading, &address, body, settler).await }
                     })
                     .buffer_unordered(self.terms.parallelism.max(1))
@@ -75,7 +86,64 @@ impl Transaction {
                 }
             }
         }
-        Err(EstateError::Contended { key, attempts: ROUNDS }.into())
+        Err(EstateError::Contended { key: key.clone(), attempts: ROUNDS }.into())
+    }
+
+    /// Takes over a transaction of which a person says that nobody works on it any more, before its lease is over. Should
+    /// somebody do all the same, it begins no further call, and results that come late are kept beside their records. No
+    /// provider is asked: what was in flight is in doubt where it was a create, and makes plans stale that rest on it
+    /// where it was not. Answers the instances whose creates are in doubt.
+    ///
+    /// # Errors
+    /// Where it has ended, its process lives on this machine, or the store fails.
+    pub async fn force_release(
+        &self,
+        plan: &PlanId,
+    ) -> Result<Vec<ResourceInstance>, TransactionError> {
+        let estate = &self.estate;
+        let key = estate.keys.transaction(plan)?;
+        let mut fenced = None;
+        // A heartbeat writes it, too.
+        for _ in 0..ROUNDS {
+            let Some(record) = estate.store.get(&key).await? else { break };
+            let mut body = decode::<TransactionBody>(&key, &record.body)?;
+            match body.phase {
+                Phase::Fenced => {}
+                Phase::Claiming | Phase::Executing => {
+                    if lease::is_held(estate, plan).await? {
+                        return Err(TransactionError::AliveHere {
+                            plan: plan.clone(),
+                            holder: Holder::of(&body),
+                        });
+                    }
+                    body.phase = Phase::Fenced;
+                    body.write_id = WriteId::new(&*estate.random);
+                    let bytes = encode(&key, &body)?;
+                    match swap(&*estate.store, &key, bytes, &record.version).await? {
+                        Swapped::Written(_) => {}
+                        Swapped::Lost(_) => continue,
+                    }
+                }
+                Phase::Done | Phase::Rejected | Phase::Waiting => {
+                    return Err(TransactionError::NotAtWork {
+                        plan: plan.clone(),
+                        phase: body.phase,
+                    });
+                }
+            }
+            fenced = Some(body);
+            break;
+        }
+        let Some(body) = fenced else {
+            return Err(EstateError::Contended { key, attempts: ROUNDS }.into());
+        };
+        self.give_all_back(&key, &body, None).await?;
+        let reading = estate.read().await?;
+        let ours = |facts: &RecordFacts| {
+            facts.doubt.as_ref().is_some_and(|doubt| doubt.transaction == *plan)
+        };
+        let doubted = reading.records.iter().filter(|(_, facts)| ours(facts));
+        Ok(doubted.map(|(address, _)| address.clone()).collect())
     }
 
     /// Takes a transaction of which nothing is open off the estate's list.
@@ -176,9 +244,13 @@ impl Transaction {
                 let recorded = recorded.map(|s| (**s).clone()).unwrap_or_default();
                 let in_flight =
                     InFlight { address: address.clone(), claim: claim.clone(), recorded };
-                let settled = match settler {
-                    Some(settler) => settler.settle(&in_flight).await,
-                    None => Settled::InDoubt,
+                let settled = match (claim.provisioners, settler) {
+                    // What was made is recorded, as tainted, and stays so.
+                    (Some(ProvisionersStanding::Begun), _) => {
+                        Settled::Known(Box::new(in_flight.recorded.clone()))
+                    }
+                    (_, Some(settler)) => settler.settle(&in_flight).await,
+                    (_, None) => Settled::InDoubt,
                 };
                 if let Settled::NotNow(reason) = settled {
                     return Err(TransactionError::Unsettled {
@@ -235,6 +307,7 @@ impl Transaction {
                     object: claim.object.clone(),
                     since: estate.clock.seconds(),
                     token: claim.token.clone(),
+                    unprovisioned: claim.provisioners.is_some(),
                 });
             }
             // The object is known, and every plan reads it; what rests on what was recorded of it is stale.

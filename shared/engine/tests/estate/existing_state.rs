@@ -1,4 +1,6 @@
-use engine::existing_state::{ConfiguredBackend, ExistingFiles, NewEstate, check_existing_state};
+use engine::existing_state::{
+    ConfiguredBackend, DEFAULT_WORKSPACE, ExistingFiles, NewEstate, check_existing_state,
+};
 
 struct Files(&'static [&'static str]);
 
@@ -17,7 +19,9 @@ impl ExistingFiles for Unreadable {
 }
 
 fn refusal(backend: &ConfiguredBackend, files: &'static [&'static str]) -> Option<String> {
-    let check = |records, new| check_existing_state(records, backend, &Files(files), new);
+    let check = |records, new| {
+        check_existing_state(records, backend, &Files(files), DEFAULT_WORKSPACE, new)
+    };
     assert!(check(true, NewEstate::NotDeclared).is_ok(), "records speak for themselves");
     assert!(check(false, NewEstate::Declared).is_ok(), "a person has said that nothing exists");
     check(false, NewEstate::NotDeclared).err().map(|e| e.to_string())
@@ -50,7 +54,24 @@ fn new_estates_are_not() {
 
 #[test]
 fn what_cannot_be_looked_at_is_not_taken_for_absent() {
-    let check =
-        check_existing_state(false, &ConfiguredBackend::None, &Unreadable, NewEstate::NotDeclared);
+    let check = check_existing_state(
+        false,
+        &ConfiguredBackend::None,
+        &Unreadable,
+        DEFAULT_WORKSPACE,
+        NewEstate::NotDeclared,
+    );
     assert!(check.unwrap_err().to_string().contains("terraform.tfstate"));
+}
+
+#[test]
+fn another_workspace_is_refused_for_its_own_state_alone() {
+    let check = |backend: &ConfiguredBackend, files: &'static [&'static str]| {
+        check_existing_state(false, backend, &Files(files), "dev", NewEstate::NotDeclared).is_ok()
+    };
+    let local = ConfiguredBackend::Local { path: "x/state.json".into() };
+    let files = &["terraform.tfstate", "terraform.tfstate.d", "x/state.json"];
+    assert!(check(&ConfiguredBackend::None, files) && check(&local, files));
+    assert!(!check(&ConfiguredBackend::None, &["terraform.tfstate.d/dev"]));
+    assert!(!check(&ConfiguredBackend::Remote { ty: "s3".into() }, &[]));
 }

@@ -228,3 +228,36 @@ async fn a_move_that_died_half_way_is_settled_from_its_target() {
         assert_eq!(source == RecordKind::Tombstone, written == 1, "{written}");
     }
 }
+
+#[tokio::test]
+async fn what_a_person_releases_is_free_before_its_lease_is_over() {
+    let scene = scene().await;
+    scene.after(1);
+    let next = undecided(&scene.ours, request("p2", "r2")).await;
+    let plan = PlanId::from_stored("p1");
+    let doubted = next.force_release(&plan).await.unwrap();
+    assert_eq!(doubted, [address(CREATED.0)]);
+    assert_eq!(scene.phase().await, Phase::Fenced);
+    next.put_off().await.unwrap();
+    let reading = scene.ours.read().await.unwrap();
+    assert_eq!(reading.header.unwrap().under_way, []);
+    // What was updated may be another by now: plans that rest on it are stale.
+    assert_ne!(reading.records[&address(UPDATED.0)].revision.0.as_ref(), "");
+    // Who turns out to live begins nothing more, and what comes late is kept.
+    let recorder = scene.dead.recorder();
+    let refused = recorder.begin(&address(OPEN.0), &call(ClaimedAction::Create)).await;
+    assert_eq!(refused, Err(CallRefused::NothingMore(NothingMore::TakenOver)));
+    let late = recorder.write(&address(CREATED.0), &instance("late"), Step::Done).await;
+    assert!(late.unwrap_err().detail.contains("plumb adopt"));
+    assert_eq!(scene.ours.read().await.unwrap().strays.len(), 1);
+    let again = undecided(&scene.ours, request("p3", "r3")).await;
+    again.put_off().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_has_ended_has_nothing_to_be_released() {
+    let scene = scene().await;
+    let next = undecided(&scene.ours, request("p2", "r2")).await;
+    let error = next.force_release(&PlanId::from_stored("p0")).await.unwrap_err();
+    assert!(matches!(error, TransactionError::NotAtWork { phase: Phase::Done, .. }), "{error}");
+}

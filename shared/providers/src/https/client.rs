@@ -32,6 +32,8 @@ pub struct HttpsClient {
 /// Which hosts may be reached without encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plain {
+    /// None.
+    Nowhere,
     /// This machine.
     Loopback,
     /// All, where nothing that authorises goes along.
@@ -75,13 +77,24 @@ impl HttpsClient {
         HttpsClient { plain: Plain::WithoutSecrets, ..self }
     }
 
+    /// Reaches no host without encryption, this machine included: where others choose the addresses, a redirection must not
+    /// lead to what listens here.
+    #[must_use]
+    pub fn https_only(self) -> HttpsClient {
+        HttpsClient { plain: Plain::Nowhere, ..self }
+    }
+
     fn admits(&self, request: &Request<Bytes>) -> bool {
         if request.uri().scheme_str() == Some("https") {
             return true;
         }
         let loopback = matches!(request.uri().host(), Some("127.0.0.1" | "localhost" | "[::1]"));
         let secret = SECRETS.iter().any(|name| request.headers().contains_key(*name));
-        loopback || (self.plain == Plain::WithoutSecrets && !secret)
+        match self.plain {
+            Plain::Nowhere => false,
+            Plain::Loopback => loopback,
+            Plain::WithoutSecrets => loopback || !secret,
+        }
     }
 
     /// The head of one answer.

@@ -3,6 +3,7 @@
 
 mod archives;
 mod builtin;
+mod builtin_functions;
 mod cli_config;
 mod hash;
 mod https;

@@ -97,6 +97,11 @@ impl BucketServer {
         std::mem::take(&mut self.state().received)
     }
 
+    /// Puts an object there, without a request and whatever the conditions.
+    pub fn put(&self, key: &str, body: impl Into<Bytes>) {
+        self.state().put(key, body.into());
+    }
+
     /// The keys that there are.
     pub fn keys(&self) -> Vec<String> {
         self.state().objects.keys().cloned().collect()

@@ -18,6 +18,14 @@ pub(super) struct Object {
 }
 
 impl State {
+    /// The tag that the object has since.
+    pub(super) fn put(&mut self, key: &str, body: Bytes) -> String {
+        // The same for the same body, as the MD5 that S3 has.
+        let etag = hex::encode(&Sha256::digest(&body)[..16]);
+        self.objects.insert(key.to_owned(), Object { body, etag: etag.clone() });
+        etag
+    }
+
     pub(super) fn object(&mut self, received: &Received, body: Bytes) -> Answer {
         let key = &received.key;
         let present = self.objects.get(key);
@@ -52,10 +60,8 @@ impl State {
                         );
                     }
                 }
-                // The same for the same body, as the MD5 that S3 has.
-                let etag = hex::encode(&Sha256::digest(&body)[..16]);
+                let etag = self.put(key, body);
                 let headers = vec![("etag", format!("\"{etag}\""))];
-                self.objects.insert(key.clone(), Object { body, etag });
                 Answer { status: 200, headers, body: Bytes::new() }
             }
             "DELETE" => {

@@ -15,7 +15,7 @@ pub struct DecisionBody {
     pub principal: Principal,
     /// When, seconds since the epoch.
     pub decided: i64,
-    /// The instance.
+    /// The instance; empty where it is the whole estate.
     pub address: String,
     /// What is to be done.
     pub decision: Decided,
@@ -38,6 +38,8 @@ pub enum Decided {
     DismissStray(RunId),
     /// What was in doubt does not exist, or is left to itself.
     DismissDoubt,
+    /// The whole estate is recorded as this state file says.
+    PushState(String),
 }
 
 impl Body for DecisionBody {

@@ -35,6 +35,10 @@ pub enum Seal {
     ArrivingFrom(String),
     /// It is being taken over from a state that is kept here.
     TakingOver(String),
+    /// This state file is being put in place of what it recorded.
+    Pushing(String),
+    /// It is being removed.
+    Removing,
 }
 
 impl fmt::Display for Seal {
@@ -43,6 +47,8 @@ impl fmt::Display for Seal {
             Seal::MovedTo(place) => write!(f, "its records were moved to {place}"),
             Seal::ArrivingFrom(place) => write!(f, "its records are being copied from {place}"),
             Seal::TakingOver(place) => write!(f, "its records are being taken over from {place}"),
+            Seal::Removing => f.write_str("its records are being removed"),
+            Seal::Pushing(file) => write!(f, "its records are being replaced by those of {file}"),
         }
     }
 }

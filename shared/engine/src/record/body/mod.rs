@@ -11,11 +11,13 @@ mod object;
 mod output;
 mod path;
 mod transaction;
+mod workspace;
 
 pub use decision::{Decided, DecisionBody};
 pub use estate::{EstateBody, Seal};
 pub use instance::{
-    Claim, ClaimState, ClaimedAction, ClaimedObject, Doubt, InstanceBody, MovedFrom, RecordKind,
+    Claim, ClaimState, ClaimedAction, ClaimedObject, Doubt, InstanceBody, MovedFrom,
+    ProvisionersStanding, RecordKind,
 };
 pub use journal::{JournalBody, JournalEntry, JournalOutcome};
 pub(crate) use object::SharedAddresses;
@@ -23,6 +25,7 @@ pub use object::{IdentityBody, ObjectBody, ObjectStatusBody};
 pub use output::OutputBody;
 pub use path::{PathBody, StepBody};
 pub use transaction::{Phase, TransactionBody};
+pub use workspace::WorkspaceBody;
 
 use crate::identifiers::{PlanId, Principal, RunId};
 use records::Key;

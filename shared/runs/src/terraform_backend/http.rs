@@ -1,0 +1,60 @@
+//! The backend `http`: one address that answers with the state.
+
+use super::{BackendError, BackendSettings, BackendState};
+use crate::https::{Https, HttpsClient};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use engine::existing_state::DEFAULT_WORKSPACE;
+use http::header::AUTHORIZATION;
+use http::{Request, StatusCode};
+use std::time::Duration;
+
+const USED: [&str; 4] = ["address", "username", "password", "headers"];
+/// For writers and locks, and how often to try again.
+const IGNORED: [&str; 8] = [
+    "update_method",
+    "lock_address",
+    "lock_method",
+    "unlock_address",
+    "unlock_method",
+    "retry_max",
+    "retry_wait_min",
+    "retry_wait_max",
+];
+/// How long to wait for an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// A state is no larger than this.
+const MOST: u64 = 1 << 30;
+
+pub(super) async fn read(
+    settings: &BackendSettings,
+    workspace: &str,
+) -> Result<BackendState, BackendError> {
+    settings.check(&USED, &IGNORED)?;
+    let place = settings.required("address")?.to_owned();
+    if workspace != DEFAULT_WORKSPACE {
+        return Err(
+            settings.wrong("address", "is that of one state: this backend has no workspaces")
+        );
+    }
+    let mut request = Request::get(&place);
+    if let Some(name) = settings.text("username")? {
+        let password = settings.text("password")?.unwrap_or_default();
+        let token = STANDARD.encode(format!("{name}:{password}"));
+        request = request.header(AUTHORIZATION, format!("Basic {token}"));
+    }
+    for (name, value) in settings.texts("headers")? {
+        request = request.header(name, value);
+    }
+    let refused = |problem: String| BackendError::Refused { place: place.clone(), problem };
+    let request = request.body(Bytes::new()).map_err(|error| refused(error.to_string()))?;
+    let client = HttpsClient::new(PATIENCE).map_err(|error| refused(error.to_string()))?;
+    let answer = client.send(request, MOST).await?;
+    let file = match answer.status() {
+        StatusCode::OK if !answer.body().is_empty() => Some(answer.into_body()),
+        StatusCode::OK | StatusCode::NO_CONTENT | StatusCode::NOT_FOUND => None,
+        status => return Err(refused(format!("the server answers {status}"))),
+    };
+    Ok(BackendState { place, file })
+}
