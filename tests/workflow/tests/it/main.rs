@@ -4,6 +4,7 @@
 
 mod concurrent;
 mod drift;
+mod edits;
 mod estate;
 mod interrupted;
 mod killed;
