@@ -5,6 +5,7 @@
 mod concurrent;
 mod drift;
 mod ephemeral;
+mod edits;
 mod estate;
 mod interrupted;
 mod killed;
