@@ -7,7 +7,7 @@ mod metrics;
 
 pub use answering::{Failure, deadline, observed};
 pub use function::Function;
-pub use hosts::hosts;
+pub use hosts::{hosts, module_packages};
 
 use futures::FutureExt;
 use lambda_runtime::{LambdaEvent, service_fn};

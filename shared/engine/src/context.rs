@@ -9,6 +9,7 @@ use crate::inspection::{Basis, Inspection};
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
 use crate::planning::{self, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
+use crate::provisioning;
 use crate::recorder::Recorder;
 use crate::state::State;
 use crate::stop::{Deadline, Stop, StopCause, StopLevel};
@@ -63,6 +64,7 @@ impl Context {
         let work = async {
             let mut diagnostics = self.checked(configuration, &pool).await;
             diagnostics.extend(options.contradiction());
+            diagnostics.extend(provisioning::unsupported(configuration, mode));
             diagnostics.extend(planning::removed_but_declared(configuration));
             diagnostics.extend(planning::imported_but_not_declared(configuration));
             let now = self.environment.clock.now();
@@ -198,6 +200,10 @@ impl Context {
         configuration: &Arc<Configuration>,
         pool: &Arc<ProviderPool>,
     ) -> Diagnostics {
+        let missing = provisioning::unavailable(configuration);
+        if missing.has_errors() {
+            return missing;
+        }
         let mut diagnostics = validate_references(configuration);
         diagnostics.extend(validate_module_arguments(configuration));
         if diagnostics.has_errors() {

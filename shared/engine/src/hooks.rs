@@ -84,6 +84,21 @@ pub trait Hook: Send + Sync {
     ) -> HookAction {
         HookAction::Continue
     }
+    /// A provisioner of this kind is about to run.
+    fn pre_provision(&self, address: &ResourceInstance, kind: &str) -> HookAction {
+        HookAction::Continue
+    }
+    /// A line that a provisioner writes, or what stands for one that may not be shown.
+    fn provision_output(&self, address: &ResourceInstance, kind: &str, line: &str) {}
+    /// A provisioner has ended.
+    fn post_provision(
+        &self,
+        address: &ResourceInstance,
+        kind: &str,
+        succeeded: bool,
+    ) -> HookAction {
+        HookAction::Continue
+    }
     /// Root outputs have their final values.
     fn outputs(&self, outputs: &BTreeMap<Arc<str>, OutputChange>) -> HookAction {
         HookAction::Continue

@@ -22,6 +22,7 @@ pub mod plan;
 mod planning;
 mod provider_diagnostics;
 mod provider_pool;
+mod provisioning;
 pub mod random;
 pub mod reads;
 pub mod record;

@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, VertexId};
 use crate::object::DeposedKey;
-use language::module::{Configuration, ModuleNode};
+use language::module::{Configuration, ModuleNode, ProvisionerWhen};
 use language::reference::{Reference, Subject, references_in};
 use language::syntax::ast::{Body, Expression, ExpressionKind, Traversal, TraversalStep};
 use std::fmt;
@@ -199,6 +199,20 @@ impl ConfigurationEdges<'_> {
         }
     }
 
+    /// The same without `own`: such references are refused where they cannot be carried out.
+    fn refer_to_others(&mut self, id: VertexId, node: &ModuleNode, body: &Body, own: &Vertex) {
+        for attribute in &body.attributes {
+            let references = references_in(&attribute.expression).into_iter().flatten();
+            for target in self.targets(node, references).into_iter().filter(|t| t != own) {
+                let on = self.graph.add(target);
+                self.graph.connect(id, on);
+            }
+        }
+        for block in &body.blocks {
+            self.refer_to_others(id, node, &block.body, own);
+        }
+    }
+
     /// Makes a vertex wait for what `depends_on` names.
     pub(crate) fn depend(&mut self, id: VertexId, node: &ModuleNode, depends: &[Arc<Traversal>]) {
         for target in self.depended(node, depends) {
@@ -324,6 +338,13 @@ impl ConfigurationEdges<'_> {
                     }
                 }
             }
+        }
+        // What runs while it is destroyed refers to nothing but itself.
+        let created = block.provisioners.iter().filter(|p| p.when == ProvisionerWhen::Create);
+        let connections = created.clone().filter_map(|p| p.connection.as_ref());
+        let connections = connections.chain(&block.connection).map(|c| &c.config);
+        for body in connections.chain(created.map(|p| &p.config)) {
+            self.refer_to_others(id, &node, body, &Vertex::Resource(resource.clone()));
         }
         for (caller, depends) in self.module_depends_on(&resource.module) {
             self.depend(id, &caller, &depends);

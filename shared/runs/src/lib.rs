@@ -7,6 +7,7 @@
 //! - [`contract`]: what a store has to guarantee, asserted.
 //! - [`migrate`]: the state of Terraform taken over, and given back.
 //! - [`migrate_store`]: an estate on its way to another store.
+//! - [`modules`]: modules that a configuration calls, installed from registries, archives, repositories and buckets.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
 //! - [`remote_api`]: the API of a deployment, asked from elsewhere.
@@ -28,11 +29,11 @@ mod error;
 pub mod executions;
 pub mod function_environment;
 pub mod history;
-pub mod https;
 pub mod key_file;
 pub mod kms_key;
 pub mod migrate;
 pub mod migrate_store;
+pub mod modules;
 pub mod plan;
 pub mod plan_key;
 pub mod principal;
@@ -54,4 +55,5 @@ pub mod webhook;
 mod workplace;
 
 pub use error::RunError;
+pub use providers::https;
 pub use workplace::{Workplace, locked_providers};

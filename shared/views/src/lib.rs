@@ -32,6 +32,8 @@ pub mod plan_text;
 mod plan_view;
 pub mod product;
 pub mod progress;
+pub mod provider_schemas;
+pub mod provider_tree;
 mod relevant_attributes;
 pub mod run_history;
 pub mod sets;

@@ -63,7 +63,10 @@ impl Progress {
     }
 
     fn line(&self, template: &str, arguments: &[&str]) {
-        let mut line = self.colour.paint(template, arguments);
+        self.write(self.colour.paint(template, arguments));
+    }
+
+    fn write(&self, mut line: String) {
         line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         // Work goes on where nobody can follow it.
@@ -159,6 +162,21 @@ impl Hook for Progress {
     ) -> HookAction {
         self.end(object, error.is_none(), Some(after));
         HookAction::Continue
+    }
+
+    fn pre_provision(&self, address: &ResourceInstance, kind: &str) -> HookAction {
+        let template = "[reset][bold]{}: Provisioning with '{}'...[reset]";
+        self.line(template, &[&address.to_string(), kind]);
+        HookAction::Continue
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, kind: &str, line: &str) {
+        let mut text = String::new();
+        if !line.is_empty() {
+            let prefix = "[reset][bold]{} ({}):[reset] ";
+            text = self.colour.paint(prefix, &[&address.to_string(), kind]) + line;
+        }
+        self.write(text);
     }
 
     fn stopping(&self) {

@@ -22,6 +22,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("migrate", "Take over the state that Terraform keeps in a file"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
+    ("providers", "Show which modules require which providers"),
+    ("providers lock", "Record checksums of providers, for other platforms too"),
+    ("providers mirror", "Copy the required providers into a directory"),
+    ("providers schema", "Show the schemas of the required providers, with -json"),
     ("reject", "Say no to the plan of a run that a deployed bundle has made"),
     ("runs list", "List who changed this estate, and when"),
     ("runs show", "Show one run: its attempts and what came of each change"),
@@ -107,7 +111,10 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["cancel"] => format!(
             "Usage: plumb [global options] cancel [options] RUN\n\nStops a run of a deployed bundle, unless it is changing things already.\n\nOptions:\n\n{REMOTE}"
         ),
-        ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
+        ["init"] => "Usage: plumb [-chdir=DIR] init [options]\n\nInstalls the required modules and providers, and locks the providers' versions and checksums in .terraform.lock.hcl.\n\nOptions:\n\n  -json                  Write one JSON message a line.\n  -input=false           Ask nobody for values.\n  -lockfile=readonly     Fail where the lock file would have to name other providers, and never write it.\n  -new-estate            Nothing exists yet, whatever state there may be elsewhere.\n  -no-color              Write no colours.\n  -plugin-dir=DIR        Install providers from this directory alone. May be given often.\n  -upgrade               Choose the newest versions that the constraints allow, whatever is locked.\n".to_owned(),
+        ["providers", "lock"] => "Usage: plumb [-chdir=DIR] providers lock [options] [PROVIDER]...\n\nRecords the checksums of required providers in .terraform.lock.hcl, as their origin registries have signed them, whatever\nthe CLI configuration says of installing. Nothing is installed.\n\nOptions:\n\n  -enable-plugin-cache   Use packages of the plugin cache.\n  -fs-mirror=DIR         Ask this directory instead of the registries.\n  -net-mirror=URL        Ask this network mirror instead of the registries.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
+        ["providers", "mirror"] => "Usage: plumb [-chdir=DIR] providers mirror [options] DIRECTORY\n\nCopies the packages of required providers from their origin registries into a directory, which can then be used as a\nfilesystem mirror or, published by a web server, as a network mirror.\n\nOptions:\n\n  -lock-file=false       Choose versions by the constraints alone.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
+        ["providers", "schema"] => "Usage: plumb [-chdir=DIR] providers schema -json\n".to_owned(),
         words => {
             let name = words.join(" ");
             match COMMANDS.iter().find(|(command, _)| *command == name) {

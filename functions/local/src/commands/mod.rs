@@ -14,9 +14,11 @@ mod init;
 mod metadata;
 mod migrate;
 mod migrate_store;
+mod modules;
 mod operation;
 mod output;
 mod plan;
+mod providers;
 mod remote;
 mod runs;
 mod show;
@@ -67,11 +69,15 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["console"] => console::run(invocation, environment).await,
             ["graph"] => graph::run(invocation, environment),
             ["metadata", "functions"] => metadata::functions(invocation, environment),
-            ["get"] => get::run(invocation, environment),
+            ["get"] => get::run(invocation, environment).await,
             ["validate"] => validate::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,
             ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,
             ["destroy"] => apply::run(invocation, environment, apply::Kind::Destroy).await,
+            ["providers"] => providers::tree(invocation, environment).await,
+            ["providers", "lock"] => providers::lock(invocation, environment).await,
+            ["providers", "mirror"] => providers::mirror(invocation, environment).await,
+            ["providers", "schema"] => providers::schema(invocation, environment).await,
             ["show"] => show::run(invocation, environment).await,
             ["output"] => output::run(invocation, environment).await,
             ["state", "list"] => state::list(invocation, environment).await,

@@ -9,6 +9,7 @@ mod graph;
 mod instance_records;
 mod members;
 mod outputs;
+mod provisioning;
 mod relocation;
 mod request_token;
 mod resource;
@@ -37,6 +38,7 @@ use instance_records::{InstanceRecords, put, stored};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use members::{Members, Part, Place};
 use providers::TypedSchema;
+use provisioning::RemovedProvisioners;
 use relocation::Relocation;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,6 +134,8 @@ pub(crate) struct ApplyWalk {
     /// Resources of which something changes.
     changed: BTreeSet<ConfigResource>,
     instances: HashMap<ConfigResource, Vec<ResourceInstance>>,
+    /// What runs when resources are destroyed that nothing declares any more.
+    removed: RemovedProvisioners,
     deposed: HashMap<ResourceInstance, DeposedKey>,
     /// Instances whose records are not where the plan wants them, since moving or importing failed.
     unmoved: BTreeSet<ResourceInstance>,
@@ -279,6 +283,7 @@ pub(crate) async fn apply(
         records: &records,
         members: &members,
     };
+    let removed = RemovedProvisioners::find(&context.configuration);
     let mut unmoved = relocation.record_moves().await;
     let unimported = relocation.record_imports().await;
     let import = plan.imports.len() - unimported.len();
@@ -291,6 +296,7 @@ pub(crate) async fn apply(
         changes,
         changed,
         instances,
+        removed,
         deposed,
         unmoved,
         summary: Mutex::new(Summary { import, ..Summary::default() }),

@@ -4,7 +4,7 @@
 use super::settling::{Outcome, Settling};
 use crate::context::Context;
 use crate::evaluation::EvalContext;
-use crate::object::{DeposedKey, Object};
+use crate::object::{DeposedKey, Object, ObjectStatus};
 use crate::object_codec::{encode, resource_schema};
 use crate::plan::Plan;
 use crate::planning::with_providers;
@@ -98,7 +98,10 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
             Settled::Known(Box::new(state))
         }
         Outcome::There(object) => {
-            let object = with_dependencies(*object, claim);
+            let mut object = with_dependencies(*object, claim);
+            if claim.provisioners.is_some() {
+                object.status = ObjectStatus::Tainted;
+            }
             match there(recorded, key.as_ref(), &provider_address, schema, &object) {
                 Ok(state) => Settled::Known(Box::new(state)),
                 Err(problem) => Settled::NotNow(problem),

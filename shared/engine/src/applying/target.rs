@@ -27,7 +27,7 @@ pub(super) struct Target {
     pub(super) provider: Arc<dyn Provider>,
     pub(super) schema: TypedSchema,
     node: Arc<ModuleNode>,
-    data: RepetitionData,
+    pub(super) data: RepetitionData,
 }
 
 /// Something went wrong, which was reported.

@@ -38,6 +38,19 @@ pub(crate) struct RepetitionData {
     pub(crate) each_value: Option<Value>,
 }
 
+impl RepetitionData {
+    /// Of an instance whose block may say by now what it will: the value of `each` is not known.
+    pub(crate) fn of_key(key: &InstanceKey) -> RepetitionData {
+        let mut data = RepetitionData::default();
+        match key {
+            InstanceKey::None => {}
+            InstanceKey::Int(index) => data.count_index = Some(Value::number(*index)),
+            InstanceKey::String(key) => data.each_key = Some(Value::shared_string(key.clone())),
+        }
+        data
+    }
+}
+
 impl Expansion {
     /// What has these keys, whatever the configuration says by now. The values of `each` are not known.
     pub(crate) fn of_keys(keys: impl IntoIterator<Item = InstanceKey>) -> Expansion {

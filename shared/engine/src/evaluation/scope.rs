@@ -9,7 +9,7 @@ use language::functions::FunctionContext;
 use language::module::{Available, ModuleNode};
 use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
 use language::scope::{ProviderFunctionCall, ProviderFunctionError, Scope};
-use language::source::Sources;
+use language::source::{Sources, Span};
 use language::syntax::ast::TraversalStep;
 use language::syntax::suggest;
 use std::sync::Arc;
@@ -44,7 +44,11 @@ impl<'a> ModuleScope<'a> {
 
     /// Whether the attributes that a reference to a resource names are in its schema.
     fn check_attribute(&self, reference: &Reference) -> Option<Diagnostic> {
-        let Subject::Resource(resource) = &reference.subject else { return None };
+        let resource = match &reference.subject {
+            Subject::Resource(resource) => resource,
+            Subject::SelfObject => return self.check_own_attribute(reference),
+            _ => return None,
+        };
         let config = resource.in_module(&self.node.path);
         let provider = self.context.configuration.provider_for(&config)?;
         let schemas = self.context.pool.schema(&provider.provider)?;
@@ -55,19 +59,16 @@ impl<'a> ModuleScope<'a> {
         };
         let [TraversalStep::Attribute { name, span }, ..] = steps else { return None };
         let block = &schema.block;
-        if block.attributes.contains_key(name) || block.blocks.contains_key(name) {
+        unsupported(name, *span, block.attributes.keys().chain(block.blocks.keys()))
+    }
+
+    /// The same for `self`.
+    fn check_own_attribute(&self, reference: &Reference) -> Option<Diagnostic> {
+        let [TraversalStep::Attribute { name, span }, ..] = reference.remaining() else {
             return None;
-        }
-        let known = block.attributes.keys().chain(block.blocks.keys()).map(|k| &**k);
-        let hint = suggest(name, known)
-            .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
-        Some(
-            Diagnostic::error(
-                "Unsupported attribute",
-                format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name),
-            )
-            .at(*span),
-        )
+        };
+        let ty = self.this.as_ref()?.ty();
+        unsupported(name, *span, ty.attributes()?.keys())
     }
 
     /// The object of outputs of each instance of a call, put together.
@@ -94,6 +95,24 @@ impl<'a> ModuleScope<'a> {
         }
         value
     }
+}
+
+/// That an object has no such attribute, where it has none.
+fn unsupported<'k>(
+    name: &Arc<str>,
+    at: Span,
+    known: impl Iterator<Item = &'k Arc<str>> + Clone,
+) -> Option<Diagnostic> {
+    if known.clone().any(|known| known == name) {
+        return None;
+    }
+    let hint = suggest(name, known.map(|known| &**known))
+        .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
+    let detail = format!(
+        "This object has no argument, nested block, or exported attribute named {:?}.{hint}",
+        &**name
+    );
+    Some(Diagnostic::error("Unsupported attribute", detail).at(at))
 }
 
 /// A module's directory as `path` gives it: relative to the root, with forward slashes.

@@ -37,6 +37,7 @@ pub(crate) use outcome::Outcome;
 pub(crate) use read_set::is_change;
 pub(crate) use removal::Forgotten;
 pub(crate) use removal::still_declared as removed_but_declared;
+pub(crate) use removal::subject as removed_subject;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ModuleInstance, ModulePath, ResourceInstance};

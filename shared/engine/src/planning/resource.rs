@@ -10,6 +10,7 @@ use crate::evaluation::{
 use crate::graph::Walked;
 use crate::object_codec::{decode, mark_by_schema, resource_schema};
 use crate::plan::{PlanMode, RefreshedInstance, Seen};
+use crate::provisioning;
 use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
@@ -371,7 +372,18 @@ async fn validate_instances(
         };
         ok &= validate_configuration(walk, declared, &address, &config).await;
         let unknown = Value::unknown(declared.schema.ty().clone());
-        walk.context.working.set_instance(&address, mark_by_schema(&declared.schema, &unknown));
+        let unknown = mark_by_schema(&declared.schema, &unknown);
+        walk.context.working.set_instance(&address, unknown.clone());
+        if declared.block().is_some_and(|block| !block.provisioners.is_empty()) {
+            let (walk, declared) = (walk.clone(), declared.clone());
+            ok &= blocking(move || {
+                let (context, module) = (&walk.context, &address.module);
+                declared.block().is_none_or(|block| {
+                    provisioning::validate(context, module, &data, block, &unknown)
+                })
+            })
+            .await;
+        }
     }
     ok
 }

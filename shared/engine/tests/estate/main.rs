@@ -9,6 +9,7 @@ mod copying;
 mod crashes;
 mod existing_state;
 mod key;
+mod provisioning;
 mod reading;
 mod recorder;
 mod saved_plan;

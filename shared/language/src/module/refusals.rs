@@ -16,11 +16,6 @@ fn not_supported(what: &str, at: Span) -> Diagnostic {
     .at(at)
 }
 
-/// A module that is not a local path.
-pub(super) fn module_source(at: Span) -> Diagnostic {
-    not_supported("module sources other than local paths", at)
-}
-
 /// Everything that was understood but cannot be carried out.
 pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
     let mut refused = Diagnostics::new();
@@ -30,17 +25,6 @@ pub(super) fn refuse(configuration: &Configuration) -> Diagnostics {
         for resource in module.resources.values() {
             if resource.address.mode == ResourceMode::Ephemeral {
                 refuse("ephemeral resources", resource.span);
-            }
-            if let Some(connection) = &resource.connection {
-                refuse("connection blocks", connection.span);
-            }
-            for provisioner in &resource.provisioners {
-                refuse("provisioners", provisioner.span);
-            }
-        }
-        for removed in &module.removed {
-            for provisioner in &removed.provisioners {
-                refuse("provisioners", provisioner.span);
             }
         }
         for import in module.imports.iter().filter(|import| import.provider.is_some()) {

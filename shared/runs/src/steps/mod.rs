@@ -7,6 +7,7 @@ mod apply;
 mod discretion;
 mod error;
 mod fetch;
+mod modules;
 mod plan;
 mod report;
 mod tell;

@@ -9,7 +9,7 @@ use crate::function_environment::FunctionEnvironment;
 use crate::plan::PlanRequest;
 use crate::run_reference::{Answer, Invocation, Mode, PlanReference};
 use crate::run_state::{ChangeCounts, Status};
-use crate::source::{self, Modules};
+use crate::source;
 use engine::PlanOptions;
 use engine::changes::Summary;
 use engine::existing_state::NewEstate;
@@ -31,7 +31,7 @@ pub async fn plan(
 async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let (environment, estate) = (step.environment, step.run.estate.0.clone());
     let bundle = step.bundle().await?;
-    let (source, mut diagnostics) = source::from_directory(&*bundle.files(), Modules::All);
+    let (source, mut diagnostics) = source::from_fetched(&*bundle.files());
     let sources = source.configuration.sources.clone();
     let (values, found) = variables::values(&bundle, &source, &environment.variables);
     diagnostics.extend(found);

@@ -7,7 +7,7 @@ use crate::artifact;
 use crate::function_environment::FunctionEnvironment;
 use crate::run_reference::{Answer, Invocation};
 use crate::run_state::Status;
-use crate::source::{self, Modules};
+use crate::source;
 use engine::transaction::is_only_busy;
 use engine::verdict::RejectCode;
 use language::source::Sources;
@@ -31,7 +31,7 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let bundle = step.bundle().await?;
     let workplace = environment.workplace(&estate, &step.stores, &bundle, Vec::new()).await?;
     let key = environment.key().await?;
-    let (source, _) = source::from_directory(&*bundle.files(), Modules::All);
+    let (source, _) = source::from_fetched(&*bundle.files());
     let (values, _) = variables::values(&bundle, &source, &environment.variables);
     step.discretion.of_variables(&source.configuration.root.module, &values);
     let outcome = crate::validate::validate(&workplace, &bytes, &key, &[]).await?;

@@ -141,6 +141,42 @@ impl Hook for Stream {
         HookAction::Continue
     }
 
+    fn pre_provision(&self, address: &ResourceInstance, kind: &str) -> HookAction {
+        let text = format!("{address}: Provisioning with '{kind}'...");
+        self.hook(text, "provision_start", address, |fields| fields.string("provisioner", kind));
+        HookAction::Continue
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, kind: &str, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        self.hook(
+            format!("{address}: ({kind}): {line}"),
+            "provision_progress",
+            address,
+            |fields| {
+                fields.string("provisioner", kind);
+                fields.string("output", line);
+            },
+        );
+    }
+
+    fn post_provision(
+        &self,
+        address: &ResourceInstance,
+        kind: &str,
+        succeeded: bool,
+    ) -> HookAction {
+        let (noun, message) = match succeeded {
+            true => ("complete", "provision_complete"),
+            false => ("errored", "provision_errored"),
+        };
+        let text = format!("{address}: ({kind}) Provisioning {noun}");
+        self.hook(text, message, address, |fields| fields.string("provisioner", kind));
+        HookAction::Continue
+    }
+
     fn stopping(&self) {
         self.log("Stopping operation...");
     }

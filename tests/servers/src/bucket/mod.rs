@@ -97,6 +97,11 @@ impl BucketServer {
         std::mem::take(&mut self.state().received)
     }
 
+    /// Puts an object there, without a request.
+    pub fn put(&self, key: &str, body: impl Into<hyper::body::Bytes>) {
+        self.state().objects.insert(key.to_owned(), objects::Object::new(body.into()));
+    }
+
     /// The keys that there are.
     pub fn keys(&self) -> Vec<String> {
         self.state().objects.keys().cloned().collect()

@@ -17,6 +17,14 @@ pub(super) struct Object {
     etag: String,
 }
 
+impl Object {
+    /// With the same ETag for the same body, as the MD5 that S3 has.
+    pub(super) fn new(body: Bytes) -> Object {
+        let etag = hex::encode(&Sha256::digest(&body)[..16]);
+        Object { body, etag }
+    }
+}
+
 impl State {
     pub(super) fn object(&mut self, received: &Received, body: Bytes) -> Answer {
         let key = &received.key;
@@ -52,10 +60,9 @@ impl State {
                         );
                     }
                 }
-                // The same for the same body, as the MD5 that S3 has.
-                let etag = hex::encode(&Sha256::digest(&body)[..16]);
-                let headers = vec![("etag", format!("\"{etag}\""))];
-                self.objects.insert(key.clone(), Object { body, etag });
+                let object = Object::new(body);
+                let headers = vec![("etag", format!("\"{}\"", object.etag))];
+                self.objects.insert(key.clone(), object);
                 Answer { status: 200, headers, body: Bytes::new() }
             }
             "DELETE" => {

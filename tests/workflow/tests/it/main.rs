@@ -10,6 +10,7 @@ mod killed;
 mod main_job;
 mod partial_results;
 mod programs;
+mod provisioned;
 mod replacement;
 mod resumed;
 mod secrets;
