@@ -22,8 +22,11 @@ mod operation;
 mod output;
 mod plan;
 mod providers;
+<<<<<<< HEAD
 mod record_edit;
 mod refresh;
+=======
+>>>>>>> bundlerun
 mod remote;
 mod runs;
 mod show;

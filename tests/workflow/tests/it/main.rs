@@ -4,8 +4,8 @@
 
 mod concurrent;
 mod drift;
-mod ephemeral;
 mod edits;
+mod ephemeral;
 mod estate;
 mod interrupted;
 mod killed;
