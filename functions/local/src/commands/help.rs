@@ -28,10 +28,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("providers lock", "Record checksums of providers, for other platforms too"),
     ("providers mirror", "Copy the required providers into a directory"),
     ("providers schema", "Show the schemas of the required providers, with -json"),
-<<<<<<< HEAD
     ("refresh", "Bring the records up to the world"),
-=======
->>>>>>> bundlerun
     ("reject", "Say no to the plan of a run that a deployed bundle has made"),
     ("runs list", "List who changed this estate, and when"),
     ("runs show", "Show one run: its attempts and what came of each change"),

@@ -22,11 +22,8 @@ mod operation;
 mod output;
 mod plan;
 mod providers;
-<<<<<<< HEAD
 mod record_edit;
 mod refresh;
-=======
->>>>>>> bundlerun
 mod remote;
 mod runs;
 mod show;
