@@ -20,7 +20,7 @@ const ANSWER: u64 = 64 << 20;
 /// What proves who asks.
 pub enum Authorization {
     /// AWS credentials.
-    Signature(SdkConfig),
+    Signature(Box<SdkConfig>),
     /// A token of the issuer that the deployment trusts.
     Token(Secret),
 }

@@ -213,7 +213,7 @@ async fn api(session: &Session, flags: &Flags) -> Result<RemoteApi, Failure> {
         Some(token) => Authorization::Token(Secret::new(token)),
         None => {
             let surroundings = ProcessSurroundings(session.environment.clone());
-            Authorization::Signature(surroundings.aws(None).await)
+            Authorization::Signature(Box::new(surroundings.aws(None).await))
         }
     };
     Ok(RemoteApi::new(Arc::new(https), address, authorization))

@@ -56,13 +56,16 @@ impl Clock for MovedClock {
     }
 }
 
+/// What happens while something is being created.
+type Meanwhile = Box<dyn Fn() + Send>;
+
 /// All that the provider was asked, and how to start it.
 #[derive(Clone, Default)]
 pub(crate) struct World {
     pub(crate) calls: Arc<Mutex<Vec<String>>>,
     pub(crate) clock: Arc<MovedClock>,
     /// Called while a thing whose name begins with "slow" is being created.
-    pub(crate) meanwhile: Arc<Mutex<Option<Box<dyn Fn() + Send>>>>,
+    pub(crate) meanwhile: Arc<Mutex<Option<Meanwhile>>>,
 }
 
 impl World {
