@@ -80,7 +80,9 @@ async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         return Err(record_edit::no_records());
     };
     session.reporter.report(diagnostics);
-    let Some(instance) = state.instances.iter().find(|i| i.address == address) else {
+    let Some(instance) =
+        state.instances.iter().find(|i| i.address == address && i.current.is_some())
+    else {
         return Err(Diagnostic::error(
             "No instance found for the given address!",
             "This command requires that the address references one specific instance. To view the available instances, use \"plumb state list\". Please modify the address to reference a specific instance.",

@@ -4,6 +4,7 @@
 
 mod concurrent;
 mod drift;
+mod edits;
 mod ephemeral;
 mod estate;
 mod interrupted;
