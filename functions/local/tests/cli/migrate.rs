@@ -102,8 +102,8 @@ fn s3_settings(server: &BucketServer) -> String {
 #[test]
 fn a_state_in_a_bucket_is_taken_over_for_each_workspace() {
     let server = BucketServer::start();
-    server.put("states/app.tfstate", output("default").as_bytes());
-    server.put("env:/dev/states/app.tfstate", output("dev").as_bytes());
+    server.put("states/app.tfstate", output("default"));
+    server.put("env:/dev/states/app.tfstate", output("dev"));
     let settings = s3_settings(&server);
     let main = format!(
         "terraform {{\n  backend \"s3\" {{\n    key = \"states/app.tfstate\"\n    {settings}  }}\n}}\noutput \"o\" {{\n  value = terraform.workspace\n}}\n"
@@ -124,7 +124,7 @@ fn a_state_in_a_bucket_is_taken_over_for_each_workspace() {
 #[test]
 fn what_was_given_to_init_completes_a_backend() {
     let server = BucketServer::start();
-    server.put("k", output("noted").as_bytes());
+    server.put("k", output("noted"));
     let scene = Scene::new(&[(
         "main.tf",
         "terraform {\n  backend \"s3\" {}\n}\noutput \"o\" {\n  value = 1\n}\n",
@@ -178,7 +178,7 @@ fn serve(state: String) -> String {
 #[test]
 fn states_in_backends_are_read_as_data_too() {
     let server = BucketServer::start();
-    server.put("k", output("bucket").as_bytes());
+    server.put("k", output("bucket"));
     let address = serve(output("server"));
     let settings = s3_settings(&server);
     let main = format!(
