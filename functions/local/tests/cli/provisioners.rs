@@ -407,7 +407,7 @@ fn a_command_does_not_outlive_a_killed_apply_and_is_not_run_again_for_the_same_o
     let resumed = scene.run(&["apply", "plan.bin"]);
     assert_eq!(resumed.code, 1, "{}", resumed.stdout);
     assert_said(&resumed, "Provisioners were cut off");
-    assert_eq!(lines(&scene, "made"), [id.clone()]);
+    assert_eq!(lines(&scene, "made"), std::slice::from_ref(id));
     assert_eq!(recorded(&scene), [(id.clone(), true)]);
 
     scene.write("main.tf", ENDLESS.replace("sleep 600", "true").as_bytes());

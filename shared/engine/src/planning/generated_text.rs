@@ -50,12 +50,11 @@ impl Writer<'_> {
         }
         let value = of.attribute(name).unwrap_or_else(|| Value::null(Type::Dynamic));
         let sensitive = attribute.sensitive || value.deep_marks().is_sensitive();
-        let write_only = if attribute.write_only { " write-only" } else { "" };
         if let AttributeType::Nested(nested) = &attribute.ty {
             return self.nested(name, nested, &value, sensitive);
         }
         if sensitive {
-            return self.line(&format!("{name} = null # sensitive{write_only}"));
+            return self.line(&format!("{name} = null # sensitive"));
         }
         let text = match value.as_str() {
             // Providers of the older kind have no null.
@@ -63,8 +62,7 @@ impl Writer<'_> {
             Some(text) => json_call(text).unwrap_or_else(|| expression_text(&value)),
             None => expression_text(&value),
         };
-        let comment = if attribute.write_only { " # write-only" } else { "" };
-        self.line(&format!("{name} = {text}{comment}"));
+        self.line(&format!("{name} = {text}"));
     }
 
     fn nested(&mut self, name: &str, nested: &NestedAttributes, value: &Value, sensitive: bool) {
