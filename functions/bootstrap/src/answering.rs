@@ -1,11 +1,13 @@
 //! What is common to all answers: how long there is, what is logged, and which errors are one.
 
+use crate::metrics::StepMetrics;
 use engine::Deadline;
 use engine::clock::Clock;
 use jiff::{SignedDuration, Timestamp};
 use lambda_runtime::{Context, Diagnostic};
 use runs::run_reference::{Answer, RunReference};
 use runs::steps::StepError;
+use std::io::Write;
 use std::time::Duration;
 use tracing::Instrument;
 
@@ -62,6 +64,8 @@ pub async fn observed(
         let begun = std::time::Instant::now();
         let answer = step.await;
         let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let came_to = answer.as_ref().map_or("unavailable", |answer| kind(answer).0);
+        measure(context, run, came_to, milliseconds);
         match answer {
             Ok(answer) => {
                 let (answer_kind, code) = kind(&answer);
@@ -76,6 +80,20 @@ pub async fn observed(
     }
     .instrument(span)
     .await
+}
+
+/// Writes the metrics of a step to the log.
+fn measure(context: &Context, run: &RunReference, answer: &str, milliseconds: u64) {
+    let metrics = StepMetrics {
+        function: &context.env_config.function_name,
+        estate: run.estate.0.as_str(),
+        answer,
+        milliseconds,
+        at: Timestamp::now().as_millisecond(),
+    };
+    let line = format!("{}\n", metrics.line());
+    // Numbers that nobody gets are no reason to fail.
+    let _ = std::io::stdout().lock().write_all(line.as_bytes());
 }
 
 fn kind(answer: &Answer) -> (&'static str, &str) {

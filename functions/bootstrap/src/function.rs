@@ -20,6 +20,8 @@ const SCRATCH: &str = "plumbline";
 const PACKAGE_ROOM: u64 = 256 << 20;
 /// Megabytes that they may take.
 const PACKAGE_ROOM_VARIABLE: &str = "PLUMB_PROVIDER_STORAGE_MB";
+/// What Lambda calls the environment of this process, and no other.
+const ENVIRONMENT_VARIABLE: &str = "AWS_LAMBDA_LOG_STREAM_NAME";
 /// The address of the deployment's API, for links.
 const API_VARIABLE: &str = "PLUMB_API";
 
@@ -38,13 +40,17 @@ impl Function {
         let variables: std::collections::BTreeMap<String, String> =
             text.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
         let room = variables.get(PACKAGE_ROOM_VARIABLE).and_then(|text| text.parse::<u64>().ok());
+        // Bundles and packages are removed by who put them there: environments that share a machine, as stand-ins for Lambda have
+        // them, share no folder.
+        let own = variables.get(ENVIRONMENT_VARIABLE).map(|name| folder_name(name));
+        let scratch = std::env::temp_dir().join(SCRATCH).join(own.unwrap_or_default());
         let surroundings = Arc::new(Surroundings::default());
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("bootstrap"));
         let environment = FunctionEnvironment {
             variables,
             inherited,
             watchdog: WatchdogCommand { program, args: vec![WATCHDOG.into()] },
-            scratch: std::env::temp_dir().join(SCRATCH),
+            scratch,
             package_room: room.map_or(PACKAGE_ROOM, |megabytes| megabytes << 20),
             surroundings: surroundings.clone(),
             clock: Arc::new(WallClock),
@@ -63,6 +69,11 @@ impl Function {
     pub fn api(&self) -> Option<&str> {
         self.environment.variables.get(API_VARIABLE).map(String::as_str)
     }
+}
+
+/// A name as one part of a path.
+fn folder_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
 /// The role of the function, found out once.

@@ -2,6 +2,7 @@
 
 use crate::Function;
 use runs::https::{Https, HttpsClient};
+use runs::modules::PackageSources;
 use runs::repository_host::RepositoryHosts;
 use runs::secrets::SecretsManager;
 use runs::steps::StepError;
@@ -10,6 +11,18 @@ use std::time::Duration;
 
 /// How long a host may take for one answer: archives take a while.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where the modules of bundles come from. Whoever may push chooses the addresses, so that nothing is reached in the clear: the
+/// API that the function itself is served by listens there.
+///
+/// # Errors
+/// Where the system has no roots to verify hosts by.
+pub fn module_packages(function: &Function) -> Result<PackageSources<'static>, StepError> {
+    let client = HttpsClient::new(PATIENCE);
+    let client = client
+        .map_err(|source| StepError::Machine { what: "the system's certificates", source })?;
+    Ok(function.environment.module_packages(Arc::new(client.https_only())))
+}
 
 /// The hosts as the deployment's settings have them, and the way to them.
 ///

@@ -3,10 +3,11 @@
 mod answering;
 mod function;
 mod hosts;
+mod metrics;
 
 pub use answering::{Failure, deadline, observed};
 pub use function::Function;
-pub use hosts::hosts;
+pub use hosts::{hosts, module_packages};
 
 use futures::FutureExt;
 use lambda_runtime::{LambdaEvent, service_fn};

@@ -1,6 +1,6 @@
 //! Source at a commit in, a bundle out.
 
-use bootstrap::{Failure, Function, hosts, observed};
+use bootstrap::{Failure, Function, hosts, module_packages, observed};
 use lambda_runtime::LambdaEvent;
 use runs::run_reference::{Answer, Invocation};
 use std::process::ExitCode;
@@ -17,7 +17,8 @@ async fn handle(
     let run = event.payload.run.clone();
     let step = async {
         let (hosts, _) = hosts(&function).await?;
-        runs::steps::fetch(&function.environment, &hosts, event.payload).await
+        let packages = module_packages(&function)?;
+        runs::steps::fetch(&function.environment, &hosts, &packages, event.payload).await
     };
     observed(&event.context, &run, step).await
 }

@@ -1,5 +1,6 @@
 //! `plumb`: plan, validate and apply in one process, with Terraform's command line.
 
+mod cli_config;
 mod commands;
 mod environment;
 mod failure;
@@ -11,6 +12,7 @@ mod logging;
 mod plan_file;
 mod project;
 mod prompt;
+mod provider_installation;
 mod reporter;
 mod required_providers;
 mod session;

@@ -68,6 +68,25 @@ pub(crate) fn check(
     }
 }
 
+/// That providers under development stand in for released ones.
+pub(crate) fn development_overrides(packages: &ProviderPackages) -> Option<Diagnostic> {
+    if packages.dev_overrides.is_empty() {
+        return None;
+    }
+    let list = packages.dev_overrides.iter();
+    let list: String = list
+        .map(|(provider, directory)| {
+            format!("\n - {} in {}", provider.for_display(), directory.display())
+        })
+        .collect();
+    Some(Diagnostic::warning(
+        "Provider development overrides are in effect",
+        format!(
+            "The following provider development overrides are set in the CLI configuration:{list}\n\nThe behavior may therefore not match any released version of the provider and applying changes may cause the state to become incompatible with published releases."
+        ),
+    ))
+}
+
 /// Before a validation, which needs schemas alone: what is not installed.
 pub(crate) fn missing(configuration: &Configuration, packages: &ProviderPackages) -> Diagnostics {
     let requirements = configuration.provider_requirements();

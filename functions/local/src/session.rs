@@ -1,6 +1,7 @@
 //! One command at work: where, for whom, and what it has opened.
 
 use crate::WATCHDOG;
+use crate::cli_config;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::fault_injection::mortal;
@@ -20,9 +21,11 @@ use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
-use providers::install::Locks;
+use providers::https::OnDemandClient;
+use providers::install::{CliConfig, Locks, Network};
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
+use providers::services::Services;
 use providers::{InstalledProviders, Providers, SchemaCache};
 use records::{Opening, StoreError};
 use runs::contract::ContractTerms;
@@ -35,10 +38,14 @@ use runs::stores::{Places, StoreSurroundings, Stores, StoresError};
 use runs::terraform_backend::BackendReader;
 use runs::workspace::{WorkspaceError, WorkspaceName};
 use runs::{RunError, Workplace, key_file};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// How many instances are worked on at once, where nothing else is said.
 pub(crate) const PARALLELISM: usize = 10;
+
+/// How long a host may take to answer, and for each part of what it answers, where nothing else is said.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One command at work.
 pub(crate) struct Session {
@@ -54,6 +61,7 @@ pub(crate) struct Session {
     pub(crate) workspace_is_overridden: bool,
     /// The estate that a person named.
     estate: Option<String>,
+    services: OnceLock<Arc<Services>>,
 }
 
 impl Session {
@@ -93,6 +101,7 @@ impl Session {
                 workspace,
                 workspace_is_overridden,
                 estate,
+                services: OnceLock::new(),
             }),
             Err(failure) => {
                 reporter.failure(&failure, None);
@@ -209,6 +218,49 @@ impl Session {
             .map_err(|error| Failure::error("Failed to open the key of plans", format!("{error}.")))
     }
 
+    /// What the CLI configuration says of providers and hosts.
+    ///
+    /// # Errors
+    /// Where it cannot be read or used.
+    pub(crate) fn cli_config(&self) -> Result<CliConfig, Failure> {
+        cli_config::read(&self.environment, &self.directory.path)
+    }
+
+    /// The services of hosts: registries of providers and modules. Each host is asked once.
+    ///
+    /// # Errors
+    /// Where the CLI configuration cannot be used.
+    pub(crate) fn services(&self) -> Result<Arc<Services>, Failure> {
+        if let Some(services) = self.services.get() {
+            return Ok(services.clone());
+        }
+        let config = self.cli_config()?;
+        let seconds = self.environment.get("TF_REGISTRY_CLIENT_TIMEOUT");
+        let seconds = seconds.and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
+        let client = OnDemandClient::new(seconds.map_or(PATIENCE, Duration::from_secs));
+        let mut services = Services::new(Arc::new(client), config.credentials);
+        for (host, offered) in config.hosts {
+            services = services.with_host(host, offered).map_err(|host| {
+                let detail = format!("There is no host {host}.");
+                Failure::error("Invalid CLI configuration", detail)
+            })?;
+        }
+        Ok(self.services.get_or_init(|| Arc::new(services)).clone())
+    }
+
+    /// The way to credentials for AWS.
+    pub(crate) fn surroundings(&self) -> Arc<dyn StoreSurroundings> {
+        Arc::new(ProcessSurroundings(self.environment.clone()))
+    }
+
+    /// The way to registries and mirrors of providers.
+    ///
+    /// # Errors
+    /// As [`Session::services`].
+    pub(crate) fn network(&self) -> Result<Network, Failure> {
+        Ok(Network { services: self.services()?, now: self.clock.now().as_second() })
+    }
+
     /// The way to states that Terraform keeps.
     pub(crate) fn backends(&self) -> BackendReader {
         BackendReader { surroundings: Arc::new(ProcessSurroundings(self.environment.clone())) }
@@ -219,7 +271,7 @@ impl Session {
     /// # Errors
     /// Where the CLI configuration cannot be used.
     pub(crate) fn providers(&self, locks: &Locks) -> Result<Arc<dyn Providers>, Failure> {
-        let config = self.directory.cli_config()?;
+        let config = self.cli_config()?;
         let watchdog = WatchdogCommand {
             program: self.environment.program.clone(),
             args: vec![WATCHDOG.into()],
@@ -322,14 +374,15 @@ impl Session {
     /// # Errors
     /// Where it is not valid, or `plumb init` has to run first. Warnings are in the answer.
     pub(crate) fn configuration(&self) -> Result<(Source, Diagnostics), Failure> {
-        let (source, diagnostics) = self.directory.load()?;
+        let (source, mut diagnostics) = self.directory.load()?;
         let sources = source.configuration.sources.clone();
         if diagnostics.has_errors() {
             return Err(Failure::Diagnostics(diagnostics, sources));
         }
         let locks = self.directory.locks()?;
-        let packages = self.directory.packages(self.directory.cli_config()?, locks);
+        let packages = self.directory.packages(self.cli_config()?, locks);
         required_providers::check(&source.configuration, &packages)?;
+        diagnostics.extend(required_providers::development_overrides(&packages));
         Ok((source, diagnostics))
     }
 }

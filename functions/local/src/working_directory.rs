@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::whole_file::{self, Readers};
 use language::files::{Disk, FileSystem};
 use language::module::ModuleManifest;
-use providers::install::{CliConfig, Installer, Locks, Platform, ProviderPackages};
+use providers::install::{
+    CliConfig, Installer, Locks, Network, PackageLimits, Platform, ProviderPackages,
+};
 use runs::source::{self, Modules, Source};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +25,8 @@ pub(crate) struct WorkingDirectory {
     pub(crate) path: PathBuf,
     pub(crate) files: Arc<dyn FileSystem>,
     data: PathBuf,
-    cli_config: Option<PathBuf>,
+    /// The same, as a person names it.
+    data_name: PathBuf,
     home: Option<PathBuf>,
     implied_mirrors: Vec<PathBuf>,
 }
@@ -55,10 +58,6 @@ impl WorkingDirectory {
             Failure::error("No working directory", format!("It cannot be found out: {error}."))
         })?;
         let home = environment.home();
-        let cli_config = match environment.get("TF_CLI_CONFIG_FILE") {
-            Some(path) => Some(PathBuf::from(path)),
-            None => home.as_ref().map(|home| home.join(".terraformrc")).filter(|p| p.exists()),
-        };
         let mut implied_mirrors = vec![path.join("terraform.d/plugins")];
         implied_mirrors.extend(home.as_ref().map(|home| home.join(".terraform.d/plugins")));
         let data_home = environment.get("XDG_DATA_HOME").map(PathBuf::from);
@@ -68,8 +67,8 @@ impl WorkingDirectory {
         Ok(WorkingDirectory {
             files: Arc::new(Disk::new(path.clone())),
             data: path.join(environment.get("TF_DATA_DIR").unwrap_or(".terraform")),
+            data_name: environment.get("TF_DATA_DIR").unwrap_or(".terraform").into(),
             path,
-            cli_config,
             home,
             implied_mirrors,
         })
@@ -131,6 +130,11 @@ impl WorkingDirectory {
         self.data.join("modules/modules.json")
     }
 
+    /// Where modules are installed, as manifests name it.
+    pub(crate) fn modules(&self) -> PathBuf {
+        self.data_name.join("modules")
+    }
+
     /// # Errors
     /// Where the manifest cannot be read.
     pub(crate) fn manifest(&self) -> Result<ModuleManifest, Failure> {
@@ -174,36 +178,27 @@ impl WorkingDirectory {
         write(&self.path.join(Locks::FILE), locks.to_string().as_bytes())
     }
 
-    /// What the CLI configuration says of providers.
-    ///
-    /// # Errors
-    /// Where it cannot be read or used.
-    pub(crate) fn cli_config(&self) -> Result<CliConfig, Failure> {
-        let Some(path) = &self.cli_config else { return Ok(CliConfig::default()) };
-        let text = match std::fs::read(path) {
-            Ok(text) => text,
-            // As Terraform has it: a name that leads nowhere is the same as none.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(CliConfig::default());
-            }
-            Err(error) => return Err(unreadable("CLI configuration", path, &error)),
-        };
-        CliConfig::parse(&path.to_string_lossy(), &text, &self.path)
-            .map_err(|error| Failure::error("Invalid CLI configuration", format!("{error}.")))
+    /// Where installed packages are.
+    pub(crate) fn package_directory(&self) -> PathBuf {
+        self.data.join("providers")
     }
 
-    pub(crate) fn installer(&self, config: CliConfig) -> Installer {
-        Installer {
-            config,
-            implied_mirrors: self.implied_mirrors.clone(),
-            directory: self.data.join("providers"),
-            platform: Platform::current(),
-        }
+    /// What installs packages into a directory.
+    pub(crate) fn installer(
+        &self,
+        config: CliConfig,
+        directory: PathBuf,
+        platform: Platform,
+        network: Option<Network>,
+    ) -> Installer {
+        let implied_mirrors = self.implied_mirrors.clone();
+        let limits = PackageLimits::default();
+        Installer { config, implied_mirrors, directory, platform, network, limits }
     }
 
     pub(crate) fn packages(&self, config: CliConfig, locks: Locks) -> ProviderPackages {
         ProviderPackages {
-            directory: self.data.join("providers"),
+            directory: self.package_directory(),
             platform: Platform::current(),
             locks,
             dev_overrides: config.dev_overrides,

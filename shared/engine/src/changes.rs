@@ -34,6 +34,10 @@ impl Action {
     pub fn is_replace(self) -> bool {
         matches!(self, Action::DeleteThenCreate | Action::CreateThenDelete)
     }
+    /// Whether this makes a new object.
+    pub fn creates(self) -> bool {
+        self == Action::Create || self.is_replace()
+    }
     /// The `actions` array of Terraform's plan JSON.
     pub fn as_json(self) -> &'static [&'static str] {
         match self {

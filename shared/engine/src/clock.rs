@@ -20,3 +20,18 @@ pub trait Clock: Send + Sync {
         self.now().as_second()
     }
 }
+
+/// How long a sleep lasts at most before the clock is read again, which may have been set or have gone
+/// on without us.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
+/// Returns when the wall clock has reached a moment.
+pub(crate) async fn sleep_until(clock: &dyn Clock, moment: Timestamp) {
+    loop {
+        let left = moment.duration_since(clock.now());
+        match Duration::try_from(left) {
+            Ok(left) if !left.is_zero() => clock.sleep(left.min(LONGEST_SLEEP)).await,
+            _ => return,
+        }
+    }
+}

@@ -4,11 +4,13 @@ mod importing;
 
 use crate::applying::{self, Applied, ApplyOptions};
 use crate::environment::Environment;
+use crate::ephemeral;
 use crate::evaluation::{EvalContext, Operation};
 use crate::inspection::{Basis, Inspection};
 use crate::plan::{Plan, PlanMode, RefreshedInstance};
-use crate::planning::{self, PlanOptions, Rehearsed};
+use crate::planning::{self, GeneratedResource, PlanOptions, Rehearsed};
 use crate::provider_pool::ProviderPool;
+use crate::provisioning;
 use crate::recorder::Recorder;
 use crate::state::State;
 use crate::stop::{Deadline, Stop, StopCause, StopLevel};
@@ -20,8 +22,12 @@ use language::variables::{InputValue, ValueSource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
 use values::address::ResourceInstance;
+
+/// How long closing ephemeral resources may take once an operation was given up.
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// Values for root variables, by name.
 pub type Variables = BTreeMap<Arc<str>, InputValue>;
@@ -63,6 +69,7 @@ impl Context {
         let work = async {
             let mut diagnostics = self.checked(configuration, &pool).await;
             diagnostics.extend(options.contradiction());
+            diagnostics.extend(provisioning::unsupported(configuration, mode));
             diagnostics.extend(planning::removed_but_declared(configuration));
             diagnostics.extend(planning::imported_but_not_declared(configuration));
             let now = self.environment.clock.now();
@@ -90,6 +97,30 @@ impl Context {
                 (Plan::empty(mode, now, previous.clone()), interrupted())
             }
         }
+    }
+
+    /// Writes configuration for objects that import blocks name and nothing declares. Nothing is planned or recorded.
+    pub async fn generate(
+        &self,
+        configuration: &Arc<Configuration>,
+        variables: Variables,
+        previous: Arc<State>,
+        options: PlanOptions,
+    ) -> (Vec<GeneratedResource>, Diagnostics) {
+        let _busy = self.busy.lock().await;
+        let pool = self.pool();
+        let work = async {
+            let diagnostics = self.checked(configuration, &pool).await;
+            if diagnostics.has_errors() {
+                return (Vec::new(), diagnostics);
+            }
+            let now = self.environment.clock.now();
+            let context =
+                self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
+            planning::generate(context, options, previous).await
+        };
+        let generated = self.supervise(&pool, work).await;
+        generated.unwrap_or_else(|| (Vec::new(), interrupted()))
     }
 
     /// Applies a plan. What was done is recorded through `recorder` as it is done. With a deadline, what
@@ -150,7 +181,8 @@ impl Context {
     }
 
     /// Evaluates what is named in a configuration, for questions about it. Variables without a value are
-    /// unknown. What cannot be evaluated is reported, and is unknown too.
+    /// unknown. What cannot be evaluated is reported, and is unknown too. Providers run until the inspection is closed,
+    /// since questions may call their functions.
     pub async fn inspect(
         &self,
         configuration: &Arc<Configuration>,
@@ -162,9 +194,12 @@ impl Context {
         let now = self.environment.clock.now();
         let operation = Operation::Inspect;
         let context = self.evaluation(configuration, operation, variables, Some(now), &pool);
-        match self.supervise(&pool, Inspection::begin(context, basis)).await {
+        match self.attend(&pool, None, Inspection::begin(context, basis)).await {
             Some((inspection, diagnostics)) => (Some(inspection), diagnostics),
-            None => (None, interrupted()),
+            None => {
+                pool.close().await;
+                (None, interrupted())
+            }
         }
     }
 
@@ -198,6 +233,10 @@ impl Context {
         configuration: &Arc<Configuration>,
         pool: &Arc<ProviderPool>,
     ) -> Diagnostics {
+        let missing = provisioning::unavailable(configuration);
+        if missing.has_errors() {
+            return missing;
+        }
         let mut diagnostics = validate_references(configuration);
         diagnostics.extend(validate_module_arguments(configuration));
         if diagnostics.has_errors() {
@@ -255,9 +294,30 @@ impl Context {
         self.supervise_until(pool, None, work).await
     }
 
-    /// Does the work, passes a request to stop on to providers, and gives up when asked for good or
-    /// when the answer is due. Providers are ended and reaped whatever happens.
+    /// Does the work as [`Context::attend`] does. Providers are ended and reaped whatever happens, after what is open at
+    /// them was closed as far as there is time for that.
     async fn supervise_until<T>(
+        &self,
+        pool: &Arc<ProviderPool>,
+        deadline: Option<Deadline>,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let result = self.attend(pool, deadline, work).await;
+        let in_time = result.is_some() || self.stop.cause() == Some(StopCause::Interrupt);
+        if in_time && pool.ephemerals.are_open() {
+            tokio::select! {
+                biased;
+                () = ephemeral::close_left(&pool.ephemerals, &self.environment) => {}
+                () = self.environment.clock.sleep(CLOSING) => {}
+            }
+        }
+        pool.close().await;
+        result
+    }
+
+    /// Does the work, passes a request to stop on to providers, and gives up when asked for good or
+    /// when the answer is due.
+    async fn attend<T>(
         &self,
         pool: &Arc<ProviderPool>,
         deadline: Option<Deadline>,
@@ -277,16 +337,14 @@ impl Context {
             pool.stop().await;
             std::future::pending::<()>().await;
         };
-        let result = tokio::select! {
+        tokio::select! {
             // What is ready at once counts in this order.
             biased;
             result = work => Some(result),
             () = self.stop.aborted() => None,
             () = due => None,
             () = pass_on => None,
-        };
-        pool.close().await;
-        result
+        }
     }
 }
 

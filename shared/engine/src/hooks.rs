@@ -26,6 +26,17 @@ pub struct HookObject<'a> {
     pub deposed: Option<&'a DeposedKey>,
 }
 
+/// What is done with an ephemeral resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EphemeralStep {
+    /// It is opened, before the first use.
+    Open,
+    /// It is renewed, before its time is up.
+    Renew,
+    /// It is closed, after the last use.
+    Close,
+}
+
 /// Observer of an operation. Every method has a default that does nothing. Methods are called from
 /// several threads and must return quickly.
 #[allow(unused_variables)]
@@ -80,6 +91,38 @@ pub trait Hook: Send + Sync {
         object: &HookObject<'_>,
         action: Action,
         after: &Value,
+        error: Option<&str>,
+    ) -> HookAction {
+        HookAction::Continue
+    }
+    /// A provisioner of this kind is about to run.
+    fn pre_provision(&self, address: &ResourceInstance, kind: &str) -> HookAction {
+        HookAction::Continue
+    }
+    /// A line that a provisioner writes, or what stands for one that may not be shown.
+    fn provision_output(&self, address: &ResourceInstance, kind: &str, line: &str) {}
+    /// A provisioner has ended.
+    fn post_provision(
+        &self,
+        address: &ResourceInstance,
+        kind: &str,
+        succeeded: bool,
+    ) -> HookAction {
+        HookAction::Continue
+    }
+    /// An ephemeral resource is not opened in this operation, since its configuration is not known yet.
+    fn ephemeral_deferred(&self, address: &ResourceInstance) -> HookAction {
+        HookAction::Continue
+    }
+    /// A provider is about to do something with an ephemeral resource.
+    fn pre_ephemeral(&self, address: &ResourceInstance, step: EphemeralStep) -> HookAction {
+        HookAction::Continue
+    }
+    /// It has done that; `error` is a message without the values in question.
+    fn post_ephemeral(
+        &self,
+        address: &ResourceInstance,
+        step: EphemeralStep,
         error: Option<&str>,
     ) -> HookAction {
         HookAction::Continue

@@ -60,7 +60,7 @@ impl Inspection {
                 let (context, vertex) = (context.clone(), vertex.clone());
                 blocking(move || visit(&context, &vertex))
             };
-            walk(&graph, visit, |_| {}).await;
+            walk(&graph, visit, |_| false).await;
         }
         let diagnostics = context.take_diagnostics();
         (Inspection { context }, diagnostics)
@@ -79,6 +79,11 @@ impl Inspection {
         let result = self.context.evaluate(&root, &data, None, |e| e.console(&expression));
         diagnostics.extend(self.context.take_diagnostics());
         (result.flatten(), diagnostics)
+    }
+
+    /// Ends the providers. Nothing more can be asked.
+    pub async fn close(self) {
+        self.context.pool.close().await;
     }
 }
 

@@ -42,6 +42,16 @@ pub(crate) enum CallFailure {
 }
 
 impl CallFailure {
+    /// One line for hooks.
+    pub(crate) fn summary(&self) -> String {
+        match self {
+            CallFailure::Call(_) => "the provider could not be asked".into(),
+            CallFailure::Refused(errors) => {
+                errors.first().map_or_else(String::new, |error| error.summary.clone())
+            }
+        }
+    }
+
     /// For people, at the attributes of the body that the provider names.
     pub(crate) fn into_diagnostics(
         self,

@@ -1,12 +1,14 @@
 //! The providers of one operation: each configuration is one running provider, schemas are asked
 //! once.
 
+use crate::open_ephemerals::OpenEphemerals;
 use language::diagnostics::Diagnostic;
 use providers::{Provider, ProviderError, ProviderSchema, Providers};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;
-use values::address::{ProviderAddress, ProviderConfigAddress};
+use values::address::{ModulePath, ProviderAddress, ProviderConfigAddress};
 
 pub(crate) struct ProviderPool {
     source: Arc<dyn Providers>,
@@ -14,6 +16,10 @@ pub(crate) struct ProviderPool {
     schemas: RwLock<HashMap<ProviderAddress, Arc<ProviderSchema>>>,
     /// Held while starting, so that one configuration never has two processes.
     starting: Mutex<()>,
+    /// Whether all were ended: nothing starts any more.
+    closed: AtomicBool,
+    /// What is open at them.
+    pub(crate) ephemerals: OpenEphemerals,
 }
 
 impl ProviderPool {
@@ -23,6 +29,8 @@ impl ProviderPool {
             running: RwLock::default(),
             schemas: RwLock::default(),
             starting: Mutex::new(()),
+            closed: AtomicBool::new(false),
+            ephemerals: OpenEphemerals::default(),
         }
     }
 
@@ -66,13 +74,41 @@ impl ProviderPool {
                 }
             }
         }
-        let mut running = self.running.write().unwrap_or_else(PoisonError::into_inner);
-        running.insert(address.clone(), provider.clone());
+        self.running
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(address.clone(), provider.clone());
+        // Evaluation goes on for a moment after its operation was given up.
+        if self.closed.load(Ordering::SeqCst) {
+            provider.close().await;
+            return Err(vec![Diagnostic::error(
+                "Operation interrupted",
+                format!("The provider {} is not started any more.", address.provider),
+            )]);
+        }
         Ok(provider)
     }
 
     pub(crate) fn running(&self, address: &ProviderConfigAddress) -> Option<Arc<dyn Provider>> {
         self.running.read().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
+    }
+
+    /// A running provider, of whatever configuration; started unconfigured if there is none. For functions, which
+    /// need no configuration.
+    pub(crate) async fn unconfigured(
+        &self,
+        address: &ProviderAddress,
+    ) -> Result<Arc<dyn Provider>, Vec<Diagnostic>> {
+        let running = || {
+            let running = self.running.read().unwrap_or_else(PoisonError::into_inner);
+            let mut found = running.iter().filter(|(config, _)| config.provider == *address);
+            found.next().map(|(_, provider)| provider.clone())
+        };
+        if let Some(provider) = running() {
+            return Ok(provider);
+        }
+        let module = ModulePath::root();
+        self.start(&ProviderConfigAddress { module, provider: address.clone(), alias: None }).await
     }
 
     /// The schema of a provider of which a configuration was started.
@@ -92,8 +128,9 @@ impl ProviderPool {
         }
     }
 
-    /// Ends every running provider.
+    /// Ends every running provider, for good.
     pub(crate) async fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
         for provider in self.all() {
             provider.close().await;
         }

@@ -1,7 +1,7 @@
 //! Where apply puts what it learns, the moment it learns it.
 
 use crate::object::DeposedKey;
-use crate::record::body::{ClaimedAction, ClaimedObject};
+use crate::record::body::{ClaimedAction, ClaimedObject, ProvisionersStanding};
 use crate::state::{InstanceState, OutputState, State};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -32,12 +32,21 @@ pub struct Call {
     pub token: Option<String>,
     /// An identity, fixed by the configuration, by which what is created can be imported.
     pub import_identity: Option<serde_json::Value>,
+    /// How far the provisioners are that run once the object is made, where it has any.
+    pub provisioners: Option<ProvisionersStanding>,
 }
 
 impl Call {
     /// A call that leaves nothing by which its outcome could be found out later.
     pub fn new(object: ClaimedObject, action: ClaimedAction) -> Call {
-        Call { object, action, put_aside: None, token: None, import_identity: None }
+        Call {
+            object,
+            action,
+            put_aside: None,
+            token: None,
+            import_identity: None,
+            provisioners: None,
+        }
     }
 }
 
@@ -82,6 +91,11 @@ pub enum Step {
     Failed,
     /// We stopped the provider while it worked: the next invocation waits for its read to settle.
     Unfinished,
+    /// The object is made, and its provisioners are left to the next invocation.
+    BeforeProvisioners,
+    /// The object is made and its provisioners are run from now on. This is no end: another write follows, and where
+    /// none does, nobody knows how far they came.
+    Provisioning,
 }
 
 /// What the records say by now, for what is derived from all of them.
@@ -111,7 +125,8 @@ pub enum OutputsWritten {
 #[async_trait]
 pub trait Recorder: Send + Sync {
     /// A provider is about to be asked to change an object: when this returns, the record says so durably.
-    /// Whatever the call comes to, [`Recorder::write`] or [`Recorder::doubt`] follows.
+    /// Whatever the call comes to, [`Recorder::write`] or [`Recorder::doubt`] follows. Provisioners that an earlier
+    /// invocation has left are announced in the same way.
     async fn begin(&self, address: &ResourceInstance, call: &Call) -> Result<(), CallRefused> {
         let _ = (address, call);
         Ok(())

@@ -1,6 +1,6 @@
 //! Asking an operation to stop: a person does, or a deadline.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, sleep_until};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -111,10 +111,6 @@ pub struct Deadline {
     pub threshold: Duration,
 }
 
-/// How long a sleep lasts at most before the clock is read again, which may have been set or have gone
-/// on without us.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-
 impl Deadline {
     /// The threshold where nothing else is said.
     pub const THRESHOLD: Duration = Duration::from_secs(45);
@@ -155,16 +151,6 @@ fn earlier(end: Timestamp, before: Duration) -> Timestamp {
         .ok()
         .and_then(|before| end.checked_sub(before).ok())
         .unwrap_or(Timestamp::MIN)
-}
-
-async fn sleep_until(clock: &dyn Clock, moment: Timestamp) {
-    loop {
-        let left = moment.duration_since(clock.now());
-        match Duration::try_from(left) {
-            Ok(left) if !left.is_zero() => clock.sleep(left.min(LONGEST_SLEEP)).await,
-            _ => return,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, VertexId};
 use crate::object::DeposedKey;
-use language::module::{Configuration, ModuleNode};
+use language::module::{Configuration, ModuleNode, ProvisionerWhen};
 use language::reference::{Reference, Subject, references_in};
 use language::syntax::ast::{Body, Expression, ExpressionKind, Traversal, TraversalStep};
 use std::fmt;
@@ -29,8 +29,11 @@ pub(crate) enum Vertex {
     Settled,
     /// Configuring a provider.
     Provider(ProviderConfigAddress),
-    /// Planning: all instances of a resource. Applying: their values together, once all are there.
+    /// Planning: all instances of a resource. Applying: their values together, once all are there. An ephemeral
+    /// resource is opened in both.
     Resource(ConfigResource),
+    /// An ephemeral resource is not needed any more: all its instances are closed.
+    Close(ConfigResource),
     /// Applying: the expansion of a resource.
     Expansion(ConfigResource),
     /// Applying: create, update, read, or take as it is.
@@ -41,6 +44,13 @@ pub(crate) enum Vertex {
     Changed(AbsoluteResource),
     /// Applying: so are its deletions, of objects replaced before or after their replacement.
     Destroyed(AbsoluteResource, Replaced),
+}
+
+impl Vertex {
+    /// Whether it is visited even if what it waits for has failed.
+    pub(crate) fn is_always_visited(&self) -> bool {
+        matches!(self, Vertex::Close(_))
+    }
 }
 
 /// When a deleted object's replacement is created, if it has one.
@@ -80,6 +90,7 @@ impl fmt::Display for Vertex {
             Vertex::Settled => write!(f, "changes (done)"),
             Vertex::Provider(address) => write!(f, "{address}"),
             Vertex::Resource(resource) => write!(f, "{resource}"),
+            Vertex::Close(resource) => write!(f, "{resource} (close)"),
             Vertex::Expansion(resource) => write!(f, "{resource} (expand)"),
             Vertex::Change(address) => write!(f, "{address}"),
             Vertex::Destroy(address, None) => write!(f, "{address} (destroy)"),
@@ -196,6 +207,20 @@ impl ConfigurationEdges<'_> {
         }
         for block in &body.blocks {
             self.refer_body(id, node, &block.body);
+        }
+    }
+
+    /// The same without `own`: such references are refused where they cannot be carried out.
+    fn refer_to_others(&mut self, id: VertexId, node: &ModuleNode, body: &Body, own: &Vertex) {
+        for attribute in &body.attributes {
+            let references = references_in(&attribute.expression).into_iter().flatten();
+            for target in self.targets(node, references).into_iter().filter(|t| t != own) {
+                let on = self.graph.add(target);
+                self.graph.connect(id, on);
+            }
+        }
+        for block in &body.blocks {
+            self.refer_to_others(id, node, &block.body, own);
         }
     }
 
@@ -325,6 +350,13 @@ impl ConfigurationEdges<'_> {
                 }
             }
         }
+        // What runs while it is destroyed refers to nothing but itself.
+        let created = block.provisioners.iter().filter(|p| p.when == ProvisionerWhen::Create);
+        let connections = created.clone().filter_map(|p| p.connection.as_ref());
+        let connections = connections.chain(&block.connection).map(|c| &c.config);
+        for body in connections.chain(created.map(|p| &p.config)) {
+            self.refer_to_others(id, &node, body, &Vertex::Resource(resource.clone()));
+        }
         for (caller, depends) in self.module_depends_on(&resource.module) {
             self.depend(id, &caller, &depends);
         }
@@ -381,8 +413,8 @@ impl ConfigurationEdges<'_> {
     }
 }
 
-/// The resources that a vertex depends on, itself or through values and providers, but not through
-/// other resources.
+/// The resources that a vertex depends on, itself or through values, providers and ephemeral resources, but not
+/// through other resources.
 pub(crate) fn direct_resources(graph: &Graph<Vertex>, of: VertexId) -> Vec<ConfigResource> {
     let mut seen = std::collections::HashSet::new();
     let mut found = std::collections::BTreeSet::new();
@@ -392,10 +424,8 @@ pub(crate) fn direct_resources(graph: &Graph<Vertex>, of: VertexId) -> Vec<Confi
             continue;
         }
         match graph.vertex(id) {
-            Vertex::Resource(resource) => {
-                if resource.resource.mode != ResourceMode::Ephemeral {
-                    found.insert(resource.clone());
-                }
+            Vertex::Resource(resource) if resource.resource.mode != ResourceMode::Ephemeral => {
+                found.insert(resource.clone());
             }
             _ => pending.extend(graph.dependencies(id)),
         }

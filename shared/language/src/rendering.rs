@@ -1,6 +1,7 @@
 //! Diagnostics as people and tools read them.
 
 mod console;
+mod expression;
 mod text;
 mod wrapping;
 
@@ -11,6 +12,7 @@ use crate::source::{FileId, OutlineEntry, Position, Sources, Span};
 use crate::syntax::{json, parse_body, quote};
 
 pub use console::console_text;
+pub use expression::{arguments_text, expression_text, string_literal};
 pub use text::{Layout, render, render_text};
 pub use wrapping::wrap;
 

@@ -178,6 +178,14 @@ impl VersionConstraints {
     pub fn matches(&self, version: &Version) -> bool {
         self.0.iter().all(|constraint| constraint.matches(version))
     }
+
+    /// The one version that will do, where it is named and nothing else is said.
+    pub fn exactly(&self) -> Option<&Version> {
+        match self.0.as_slice() {
+            [VersionConstraint { operator: Operator::Equal, version }] => Some(version),
+            _ => None,
+        }
+    }
 }
 
 impl FromStr for VersionConstraints {

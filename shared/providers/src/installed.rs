@@ -2,8 +2,8 @@ use crate::builtin::BuiltinProvider;
 use crate::install::{Package, PackageError, ProviderPackages};
 use crate::plugin::{PluginCommand, PluginHost};
 use crate::{
-    Provider, ProviderError, ProviderSchema, Providers, Response, SchemaCache, SharedSchema,
-    StartFailure,
+    Commands, Provider, ProviderError, ProviderSchema, Providers, Response, SchemaCache,
+    SharedSchema, StartFailure,
 };
 use async_trait::async_trait;
 use std::collections::HashMap;
@@ -104,5 +104,9 @@ impl Providers for InstalledProviders {
         let schema = provider.schema().await;
         provider.close().await;
         schema
+    }
+
+    fn commands(&self) -> Option<Arc<dyn Commands>> {
+        Some(self.host.clone())
     }
 }

@@ -5,8 +5,10 @@
 //! or a new state is admissible is the engine's judgement.
 
 pub mod builtin;
+mod command;
 mod diagnostic;
 mod error;
+pub mod https;
 pub mod install;
 mod installed;
 pub mod plugin;
@@ -16,8 +18,10 @@ mod remote_state;
 mod requests;
 mod schema;
 mod schema_cache;
+pub mod services;
 mod source;
 
+pub use command::{CommandEnd, CommandError, CommandRequest, Commands, ShowLine, StopSignal};
 pub use diagnostic::{ProviderDiagnostic, Response, Severity};
 pub use error::{ProviderError, StartFailure};
 pub use installed::InstalledProviders;

@@ -260,7 +260,7 @@ pub struct OpenEphemeralResponse {
     pub result: Value,
     /// The provider's own bytes, for renew and close.
     pub private: Option<Arc<[u8]>>,
-    /// When to renew it at the latest.
+    /// When to renew it.
     pub renew_at: Option<jiff::Timestamp>,
     /// Set where opening was put off.
     pub deferred: Option<Deferred>,

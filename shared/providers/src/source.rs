@@ -1,4 +1,4 @@
-use crate::{Provider, ProviderError, ProviderSchema, Response};
+use crate::{Commands, Provider, ProviderError, ProviderSchema, Response};
 use async_trait::async_trait;
 use std::sync::Arc;
 use values::address::ProviderAddress;
@@ -27,5 +27,11 @@ pub trait Providers: Send + Sync {
         let schema = provider.schema().await;
         provider.close().await;
         schema
+    }
+
+    /// Who runs the commands of provisioners: their processes end where those of providers do. `None` where no
+    /// process may be started.
+    fn commands(&self) -> Option<Arc<dyn Commands>> {
+        None
     }
 }

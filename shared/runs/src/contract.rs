@@ -60,12 +60,10 @@ pub async fn first_contact(
     match contact {
         Ok(notes) => Ok((estate.read_header().await?, warnings(notes))),
         Err(RunError::Estate(EstateError::Store(error))) if error.is_denial() => {
+            // Who only plans is meant to be denied this: what the service says of it would only alarm.
             let warning = Diagnostic::warning(
-                "The records can only be read",
-                format!(
-                    "This estate has no records yet, and the identity at work may not make them: {error}. The plan \
-                     is made for the estate that the first apply makes."
-                ),
+                "The estate has no records yet",
+                "The identity at work may not make them. The plan is made for the estate that the first apply makes.",
             );
             Ok((None, vec![warning]))
         }

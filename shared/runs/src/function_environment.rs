@@ -233,7 +233,7 @@ impl FunctionEnvironment {
             return find_estate(root, estate);
         }
         let archive = artifact::get(artifacts, reference).await?;
-        let files = BundleFiles::from_archive(&*archive, ArchiveLayout::Plain, Bounds::default())?;
+        let files = BundleFiles::from_archive(&*archive, ArchiveLayout::Stored, Bounds::default())?;
         find_estate(folder.unpack(&reference.digest, &files)?, estate)
     }
 
@@ -297,7 +297,10 @@ impl FunctionEnvironment {
 }
 
 /// The estate of an unpacked bundle. What its `plumb.toml` says of stores, keys and policies is not looked at.
-fn find_estate(root: PathBuf, estate: &EstateName) -> Result<OpenBundle, FunctionEnvironmentError> {
+pub(crate) fn find_estate(
+    root: PathBuf,
+    estate: &EstateName,
+) -> Result<OpenBundle, FunctionEnvironmentError> {
     let no_estate = || FunctionEnvironmentError::NoEstate { estate: estate.as_str().to_owned() };
     let text = std::fs::read_to_string(root.join(project::FILE)).map_err(|_| no_estate())?;
     let project = Project::parse(&text, []).map_err(FunctionEnvironmentError::Project)?;

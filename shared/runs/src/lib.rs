@@ -10,9 +10,11 @@
 //! - [`import`]: objects that exist, recorded.
 //! - [`migrate`]: the state of Terraform taken over, and given back.
 //! - [`migrate_store`]: an estate on its way to another store.
+//! - [`modules`]: modules that a configuration calls, installed from registries, archives, repositories and buckets.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
 //! - [`project`]: `plumb.toml`: the store and the estates.
 //! - [`push`]: a state file put in place of an estate's records.
+//! - [`remote_api`]: the API of a deployment, asked from elsewhere.
 //! - [`remote_state`]: outputs of other states, for the builtin provider.
 //! - [`stores`]: the stores that a project names, opened.
 //! - [`state`]: what records say, decoded for views.
@@ -34,6 +36,7 @@ mod error;
 pub mod executions;
 pub mod force_release;
 pub mod function_environment;
+pub mod generate;
 pub mod history;
 pub mod https;
 pub mod import;
@@ -41,12 +44,14 @@ pub mod key_file;
 pub mod kms_key;
 pub mod migrate;
 pub mod migrate_store;
+pub mod modules;
 pub mod plan;
 pub mod plan_key;
 pub mod principal;
 pub mod project;
 pub mod provider_mirror;
 pub mod push;
+pub mod remote_api;
 pub mod remote_state;
 pub mod report;
 pub mod repository_host;
@@ -64,4 +69,5 @@ mod workplace;
 pub mod workspace;
 
 pub use error::RunError;
+pub use providers::https;
 pub use workplace::{Workplace, locked_providers};

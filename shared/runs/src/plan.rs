@@ -9,7 +9,7 @@ use engine::estate::EstateReading;
 use engine::existing_state::{NewEstate, check_existing_state};
 use engine::identifiers::PlanId;
 use engine::plan::Plan;
-use engine::record::body::{Claim, ClaimState, Phase};
+use engine::record::body::{Claim, ClaimState, Phase, ProvisionersStanding};
 use engine::saved_plan::{self, ENGINE_VERSION, SavedPlan};
 use engine::stages::check_snapshot;
 use engine::transaction::{Fate, Others};
@@ -141,13 +141,21 @@ async fn cut_off(
             true => "The next apply of this estate finds out, also one without changes.".to_owned(),
             false => format!("Apply its plan {} again, which goes on with it.", body.plan),
         };
-        Some(Diagnostic::warning(
-            "A change was cut off",
-            format!(
-                "The run {} of {} died while it changed {address}, and what came of that is not known yet: an object may exist that this plan does not show. {remedy}",
-                body.run, body.principal
+        let (run, principal) = (&body.run, &body.principal);
+        Some(match claim.provisioners {
+            Some(ProvisionersStanding::Begun) => Diagnostic::warning(
+                "Provisioners were cut off",
+                format!(
+                    "The run {run} of {principal} died while the provisioners of {address} ran, so that it is recorded as tainted."
+                ),
             ),
-        ))
+            _ => Diagnostic::warning(
+                "A change was cut off",
+                format!(
+                    "The run {run} of {principal} died while it changed {address}, and what came of that is not known yet: an object may exist that this plan does not show. {remedy}"
+                ),
+            ),
+        })
     });
     Ok(dead.collect())
 }
@@ -167,7 +175,7 @@ fn ignored(plan: &Plan, configuration: &Configuration) -> BTreeMap<ResourceInsta
 }
 
 /// What planning starts from. The first contact with an estate gives it its lineage.
-async fn first_reading(
+pub(crate) async fn first_reading(
     workplace: &Workplace,
     source: &Source,
     new_estate: NewEstate,

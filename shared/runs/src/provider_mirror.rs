@@ -1,8 +1,8 @@
 //! Provider packages for functions: fetched from the deployment's mirror by lock file, verified, and kept while there is room.
 
 use providers::install::{
-    CliConfig, InstallError, InstallRequest, InstallationKind, InstallationMethod, Installer,
-    Locks, Platform, ProviderPackages, VersionConstraints,
+    CliConfig, InstallError, InstallMode, InstallRequest, InstallationKind, InstallationMethod,
+    Installer, Locks, PackageLimits, Platform, ProviderPackages, VersionConstraints,
 };
 use records::{ArtifactStore, Key, StoreError};
 use std::collections::BTreeMap;
@@ -112,18 +112,13 @@ pub async fn install(
             .and_then(|()| std::fs::write(&path, &archive));
         written.map_err(|source| files(&path, source))?;
     }
-    let (locks, archives_of) = (locks.clone(), archives.clone());
-    let directory = packages.directory.clone();
-    let installed = tokio::task::spawn_blocking(move || unpack(&locks, archives_of, directory));
-    let installed = installed
-        .await
-        .unwrap_or_else(|_| Err(files(&archives, io::Error::other("unpacking was broken off"))));
+    let installed = unpack(locks, archives.clone(), packages.directory.clone()).await;
     // Whatever came of it, the archives are no longer needed.
     let _ = std::fs::remove_dir_all(&archives);
     installed.map(|()| packages)
 }
 
-fn unpack(locks: &Locks, archives: PathBuf, directory: PathBuf) -> Result<(), MirrorError> {
+async fn unpack(locks: &Locks, archives: PathBuf, directory: PathBuf) -> Result<(), MirrorError> {
     let mirror = InstallationMethod {
         kind: InstallationKind::FilesystemMirror(archives),
         include: Vec::new(),
@@ -134,13 +129,16 @@ fn unpack(locks: &Locks, archives: PathBuf, directory: PathBuf) -> Result<(), Mi
         implied_mirrors: Vec::new(),
         directory,
         platform: Platform::current(),
+        // Functions install from the deployment's mirror alone.
+        network: None,
+        limits: PackageLimits::default(),
     };
     let exactly = |(provider, lock): (&ProviderAddress, &providers::install::ProviderLock)| {
         (provider.clone(), VersionConstraints::exactly(&lock.version))
     };
     let requirements = locks.0.iter().map(exactly).collect();
-    let request = InstallRequest { requirements: &requirements, locks, upgrade: false };
-    match installer.install(request, &mut |_: providers::install::InstallEvent<'_>| {}) {
+    let request = InstallRequest { requirements: &requirements, locks, mode: InstallMode::Locked };
+    match installer.install(request, &mut |_: providers::install::InstallEvent<'_>| {}).await {
         Ok(_) => Ok(()),
         Err(mut errors) => Err(match errors.is_empty() {
             true => files(&installer.directory, io::Error::other("nothing was installed")),

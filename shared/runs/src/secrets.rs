@@ -68,7 +68,8 @@ impl Secrets for SecretsManager {
                     "there is none of that name in this account and region; create it, or correct deployment.toml".to_owned()
                 }
                 Some("AccessDeniedException") => {
-                    "the function's role may not read it; list its ARN in the parameter SecretArns of the stack".to_owned()
+                    "the function's role may not read it; list its ARN in the stack's parameter WebhookSecretArns or TokenSecretArns"
+                        .to_owned()
                 }
                 _ => format!("secretsmanager:GetSecretValue failed: {}", DisplayErrorContext(&error)),
             })

@@ -6,7 +6,8 @@ use engine::saved_plan::Bundle;
 use language::diagnostics::Diagnostics;
 use language::files::{DirectoryEntry, FileKind, FileSystem, Memory};
 use language::module::{
-    Configuration, InstalledModules, LoadOptions, ModuleManifest, Settings, Storage, load,
+    Configuration, InstalledModules, LoadOptions, ModuleManifest, ModuleNode, ModuleSource,
+    Settings, Storage, load,
 };
 use language::source::Sources;
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ pub struct Source {
 /// Which modules may be used.
 #[derive(Clone, Copy, Debug)]
 pub enum Modules<'a> {
-    /// Every local path: while installing, and from a bundle, which holds what was installed.
+    /// Every local path.
     All,
     /// Those that were installed.
     Installed(&'a ModuleManifest),
@@ -51,21 +52,42 @@ pub fn from_directory(files: &dyn FileSystem, modules: Modules<'_>) -> (Source, 
     if let Ok(lock) = files.read(Path::new(LOCK_FILE)) {
         read.insert(LOCK_FILE.into(), lock.into());
     }
+    if let Modules::Installed(manifest) = modules
+        && configuration.modules().any(|node| !is_beside(node))
+    {
+        read.insert(ModuleManifest::PATH.into(), manifest.to_json().into());
+    }
     let backend = configured_backend(&configuration.root.module.settings);
     let source =
         Source { configuration: Arc::new(configuration), bundle: Bundle { files: read }, backend };
     (source, diagnostics)
 }
 
+/// Whether a module is where a local path leads from the root module.
+fn is_beside(node: &ModuleNode) -> bool {
+    matches!(node.source, None | Some(ModuleSource::Local(_)))
+}
+
+/// Reads a configuration that was fetched with the modules that it calls from elsewhere: there is a manifest of them
+/// where there are any.
+pub fn from_fetched(files: &dyn FileSystem) -> (Source, Diagnostics) {
+    let manifest = files.read(Path::new(ModuleManifest::PATH)).ok();
+    match manifest.and_then(|text| ModuleManifest::parse(&text).ok()) {
+        Some(manifest) => from_directory(files, Modules::Installed(&manifest)),
+        None => from_directory(files, Modules::All),
+    }
+}
+
 /// Reads the configuration that a plan carries. Files that its functions name are not in it.
 pub fn from_bundle(bundle: &Bundle) -> (Source, Diagnostics) {
     let files: Memory =
         bundle.files.iter().map(|(path, content)| (&**path, content.to_vec())).collect();
-    let (source, diagnostics) = from_directory(&files, Modules::All);
+    let (source, diagnostics) = from_fetched(&files);
     (Source { bundle: bundle.clone(), ..source }, diagnostics)
 }
 
-fn configured_backend(settings: &Settings) -> ConfiguredBackend {
+/// Where a root module says that its state is kept.
+pub fn configured_backend(settings: &Settings) -> ConfiguredBackend {
     match &settings.storage {
         None => ConfiguredBackend::None,
         Some(Storage::Cloud(_)) => ConfiguredBackend::Cloud,

@@ -1,5 +1,6 @@
 //! What is being done at the moment, for how long, and how much was done.
 
+use crate::ephemeral::EphemeralSteps;
 use crate::object_label::Label;
 use engine::changes::{Action, Summary};
 use engine::hooks::HookObject;
@@ -28,6 +29,7 @@ pub(crate) struct Operation {
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
     running: HashMap<(ResourceInstance, Option<String>), Operation>,
+    pub(crate) ephemeral: EphemeralSteps,
     pub(crate) done: Summary,
 }
 
@@ -86,7 +88,7 @@ impl Activity {
     }
 }
 
-fn rounded(time: Timestamp) -> i64 {
+pub(crate) fn rounded(time: Timestamp) -> i64 {
     (time.as_millisecond() + 500).div_euclid(1000)
 }
 

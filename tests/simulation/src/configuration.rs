@@ -1,6 +1,7 @@
 //! Configurations, made by chance and changed by chance.
 
 use crate::dice::Dice;
+use crate::focus::Focus;
 use crate::provider::{NAMED, THING};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,6 +27,7 @@ enum Expression {
 /// A root module.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Configuration {
+    focus: Focus,
     blocks: BTreeMap<String, Block>,
     /// Names of resources that had another one, by that.
     moved: BTreeMap<String, String>,
@@ -44,11 +46,15 @@ const NAMES: [&str; 6] = ["a", "b", "c", "d", "f", "g"];
 impl Configuration {
     /// A configuration of a few resources.
     #[must_use]
-    pub fn rolled(dice: &mut Dice) -> Self {
+    pub fn rolled(dice: &mut Dice, focus: Focus) -> Self {
         let names = dice.happens(500);
         let create_first = !names && dice.happens(500);
-        let mut made = Self { names, create_first, ..Self::default() };
-        for _ in 0..2 + dice.below(3) {
+        let mut made = Self { focus, names, create_first, ..Self::default() };
+        let size = match focus {
+            Focus::Contention => 1,
+            Focus::Everything | Focus::Creates | Focus::Links => 2 + dice.below(3),
+        };
+        for _ in 0..size {
             made.add(dice);
         }
         made
@@ -71,7 +77,12 @@ impl Configuration {
     }
 
     fn change(&mut self, dice: &mut Dice) {
-        let choice = dice.below(12);
+        let choice = match self.focus {
+            Focus::Everything => dice.below(12),
+            Focus::Contention => 3 + 2 * dice.below(2),
+            Focus::Creates => 8,
+            Focus::Links => 7 + dice.below(3),
+        };
         let Some(name) = self.any(dice) else { return self.add(dice) };
         let literal = Expression::Literal(dice.below(1000));
         let expression = self.expression(dice, &name);
@@ -120,7 +131,8 @@ impl Configuration {
             true => self.expression(dice, &name),
             false => Expression::Literal(dice.below(1000)),
         };
-        let link = if dice.happens(400) { self.earlier(dice, &name) } else { None };
+        let linked = if self.focus == Focus::Links { 900 } else { 400 };
+        let link = if dice.happens(linked) { self.earlier(dice, &name) } else { None };
         let create_before_destroy = self.create_first;
         let block = Block { named, label, value, place: 0, link, create_before_destroy };
         if dice.happens(500) {

@@ -2,6 +2,7 @@
 
 use crate::breakage::Breakage;
 use crate::dice::Dice;
+use crate::focus::Focus;
 
 /// How often in a thousand times something goes wrong.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct Faults {
     pub killed: u32,
     /// A process that is suspended, of all steps.
     pub suspended: u32,
+    /// A process that is suspended just when it has announced a call, or while that is under way, of all calls.
+    pub suspended_at_call: u32,
     /// Somebody changes the world by hand, of all steps.
     pub by_hand: u32,
     breakage: Option<Breakage>,
@@ -49,20 +52,21 @@ impl Faults {
             call_slow: 0,
             killed: 0,
             suspended: 0,
+            suspended_at_call: 0,
             by_hand: 0,
             breakage,
         }
     }
 
-    /// What goes wrong in one simulation: each kind never, seldom or often.
+    /// What goes wrong in one simulation: each kind never, seldom or often, and what it concentrates on more often still.
     #[must_use]
-    pub fn rolled(dice: &mut Dice, breakage: Option<Breakage>) -> Self {
+    pub fn rolled(dice: &mut Dice, focus: Focus, breakage: Option<Breakage>) -> Self {
         let mut rate = |seldom: u32, often: u32| match dice.below(5) {
             0 | 1 => 0,
             2 | 3 => seldom,
             _ => often,
         };
-        Self {
+        let rolled = Self {
             read_fails: rate(2, 10),
             request_lost: rate(5, 40),
             answer_lost: rate(10, 80),
@@ -74,8 +78,22 @@ impl Faults {
             call_slow: rate(100, 500),
             killed: rate(2, 8),
             suspended: rate(2, 8),
+            suspended_at_call: rate(5, 20),
             by_hand: rate(1, 4),
             breakage,
+        };
+        let none = Self::none(breakage);
+        match focus {
+            Focus::Everything => rolled,
+            Focus::Contention => Self {
+                call_delayed: rate(400, 900),
+                killed: rate(2, 10),
+                suspended: rate(5, 20),
+                suspended_at_call: rate(50, 200),
+                ..none
+            },
+            Focus::Creates => Self { call_dies: 200, killed: rate(2, 8), ..none },
+            Focus::Links => Self { call_delayed: rate(200, 600), ..none },
         }
     }
 

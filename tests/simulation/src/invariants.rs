@@ -1,6 +1,7 @@
 //! What must hold when everything has ended and the estate was brought in order.
 
-use crate::scenario::{MadePlan, Scene, recorded};
+use crate::operator::recorded;
+use crate::scenario::Scene;
 use engine::estate::EstateReading;
 use engine::identifiers::PlanId;
 use engine::record::body::{ClaimState, InstanceBody, decode};
@@ -17,6 +18,10 @@ pub(crate) fn broken(scene: &Scene, reading: Option<&EstateReading>) -> Vec<Stri
         None => broken.push("Unreadable: the records cannot be read in the end".to_owned()),
     }
     broken.extend(unserializable(scene));
+    broken.extend(let_go(scene));
+    if scene.answers_are_recorded {
+        broken.extend(forgotten(scene));
+    }
     broken
 }
 
@@ -44,9 +49,65 @@ fn accounts(scene: &Scene, reading: &EstateReading) -> Vec<String> {
     broken
 }
 
+/// Claims of a transaction that has decided, and that were gone before it had ended or was fenced.
+fn let_go(scene: &Scene) -> Vec<String> {
+    let inner = scene.scheduler.lock();
+    let mut executing = BTreeSet::<String>::new();
+    let mut claims = BTreeMap::<&Key, String>::new();
+    let mut broken = Vec::new();
+    for written in &inner.world.storage.history {
+        let body = written.body.as_deref().unwrap_or_default();
+        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        if let Some((_, plan)) = written.key.as_str().rsplit_once("/t/") {
+            match json["phase"] == "executing" {
+                true => executing.insert(plan.to_owned()),
+                false => executing.remove(plan),
+            };
+            continue;
+        }
+        let claim = json["claim"]["transaction"].as_str().map(str::to_owned);
+        let before = match &claim {
+            Some(claim) => claims.insert(&written.key, claim.clone()),
+            None => claims.remove(&written.key),
+        };
+        let lost = before.filter(|before| claim.as_ref() != Some(before));
+        if let Some(plan) = lost.filter(|plan| executing.contains(plan)) {
+            broken.push(format!(
+                "ClaimsHeld: {} lost the claim of {plan}, which executes",
+                written.key
+            ));
+        }
+    }
+    broken
+}
+
+/// What a provider has answered to a process that lived on, and no record ever said.
+fn forgotten(scene: &Scene) -> Vec<String> {
+    let told = scene.scheduler.told_to_survivors();
+    let inner = scene.scheduler.lock();
+    let bodies = inner.world.storage.history.iter().filter_map(|written| written.body.as_deref());
+    let bodies: Vec<serde_json::Value> =
+        bodies.filter_map(|body| serde_json::from_slice(body).ok()).collect();
+    let stamps: BTreeSet<&str> = bodies.iter().flat_map(stamps_in).collect();
+    let untold = told.iter().filter(|stamp| !stamps.contains(stamp.as_str()));
+    untold.map(|stamp| format!("ResultLost: {stamp} was answered, and no record says so")).collect()
+}
+
+/// The stamps of all objects in a record's body.
+fn stamps_in(body: &serde_json::Value) -> impl Iterator<Item = &str> {
+    let deposed = body["deposed"].as_object().into_iter().flat_map(|deposed| deposed.values());
+    std::iter::once(&body["object"])
+        .chain(deposed)
+        .filter_map(|object| object["values"]["stamp"].as_str())
+}
+
 /// A state of a record that lasted until another transaction changed it.
 struct Epoch {
     writer: Option<PlanId>,
+    /// From which place in the history on.
+    begun: usize,
+    /// Whether there was nothing: one state, whenever it comes again.
+    absent: bool,
 }
 
 /// What became of one record.
@@ -55,8 +116,6 @@ struct Course {
     epochs: Vec<Epoch>,
     /// The epoch of each version.
     by_version: BTreeMap<String, usize>,
-    /// From which place in the history on there was nothing, with the epoch.
-    absent: Vec<(usize, usize)>,
 }
 
 /// Whether the transactions that changed something have no order that explains what they read.
@@ -70,12 +129,14 @@ fn unserializable(scene: &Scene) -> Vec<String> {
         .collect();
     let mut before = BTreeMap::<PlanId, BTreeSet<PlanId>>::new();
     let Some(keys) = keys() else { return Vec::new() };
+    let decided = decided(scene);
     for made in plans.iter().filter(|made| changing.contains(&made.saved.id)) {
         let plan = &made.saved.id;
         for (address, member) in made.saved.recorded_members() {
             let Ok(key) = keys.instance(address) else { continue };
             let Some(course) = courses.get(&key) else { continue };
-            let Some(epoch) = course.epoch_of(&member.version, made) else { continue };
+            let decided = decided.get(plan.as_str()).copied().unwrap_or(made.made_at);
+            let Some(epoch) = course.epoch_of(&member.version, decided) else { continue };
             let wrote = course.epochs.get(epoch).and_then(|epoch| epoch.writer.as_ref());
             if let Some(writer) = wrote.filter(|writer| *writer != plan) {
                 before.entry(writer.clone()).or_default().insert(plan.clone());
@@ -102,6 +163,21 @@ fn unserializable(scene: &Scene) -> Vec<String> {
     }
 }
 
+/// At which place in the history each plan has decided.
+fn decided(scene: &Scene) -> BTreeMap<String, usize> {
+    let inner = scene.scheduler.lock();
+    let mut decided = BTreeMap::new();
+    for (place, written) in inner.world.storage.history.iter().enumerate() {
+        let Some((_, plan)) = written.key.as_str().rsplit_once("/t/") else { continue };
+        let body = written.body.as_deref().unwrap_or_default();
+        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        if json["phase"] == "executing" {
+            decided.entry(plan.to_owned()).or_insert(place);
+        }
+    }
+    decided
+}
+
 fn keys() -> Option<EstateKeys> {
     EstateKeys::new("", &EstateName::new("e").ok()?).ok()
 }
@@ -116,8 +192,6 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
         }
         let course = courses.entry(written.key.clone()).or_insert_with(Course::begun);
         let Some(body) = &written.body else {
-            let epoch = course.epochs.len() - 1;
-            course.absent.push((place, epoch));
             last.remove(&written.key);
             continue;
         };
@@ -136,7 +210,8 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
             let writer = claim
                 .map(|claim| claim.transaction.clone())
                 .or_else(|| body.written_by.transaction.clone());
-            course.epochs.push(Epoch { writer });
+            let absent = body.revision.is_empty();
+            course.epochs.push(Epoch { writer, begun: place, absent });
         }
         let epoch = course.epochs.len() - 1;
         course.by_version.insert(written.version.as_str().to_owned(), epoch);
@@ -146,18 +221,17 @@ fn courses(scene: &Scene) -> BTreeMap<Key, Course> {
 
 impl Course {
     fn begun() -> Self {
-        let nothing = Epoch { writer: None };
-        Self { epochs: vec![nothing], by_version: BTreeMap::new(), absent: vec![(0, 0)] }
+        let nothing = Epoch { writer: None, begun: 0, absent: true };
+        Self { epochs: vec![nothing], by_version: BTreeMap::new() }
     }
 
-    /// The epoch in which a plan has read the record.
-    fn epoch_of(&self, version: &Version, made: &MadePlan) -> Option<usize> {
-        match version.is_absent() {
-            true => {
-                let known = self.absent.iter().rev().find(|(place, _)| *place <= made.made_at);
-                known.map(|(_, epoch)| *epoch)
-            }
-            false => self.by_version.get(version.as_str()).copied(),
+    /// The epoch in which a plan that decided at a place in the history has found the record as it had read it.
+    fn epoch_of(&self, version: &Version, decided: usize) -> Option<usize> {
+        let read = self.by_version.get(version.as_str()).copied();
+        match read {
+            Some(epoch) if !self.epochs.get(epoch).is_some_and(|epoch| epoch.absent) => Some(epoch),
+            None if !version.is_absent() => None,
+            _ => self.epochs.iter().rposition(|epoch| epoch.absent && epoch.begun <= decided),
         }
     }
 }

@@ -3,7 +3,8 @@
 use crate::breakage::Breakage;
 use crate::dice::Dice;
 use crate::provider::SimulatedProviders;
-use crate::scheduler::{ProcessId, Scheduler};
+use crate::request::ProcessId;
+use crate::scheduler::Scheduler;
 use crate::store::SimulatedStore;
 use crate::things::PlanNumber;
 use engine::clock::Clock;

@@ -1,6 +1,7 @@
 //! A provider whose things are in the simulated world. Planning needs nobody's permission; whatever asks the world does.
 
-use crate::scheduler::{Kind, ProcessId, Scheduler};
+use crate::request::{Kind, ProcessId};
+use crate::scheduler::Scheduler;
 use crate::things::{Change, Facts, Outcome, PlanNumber};
 use crate::world::World;
 use async_trait::async_trait;
@@ -350,7 +351,14 @@ impl Provider for SimulatedProvider {
             Ok(Response::with(response, said.into_iter().collect()))
         };
         let lost = Err(self.died("ApplyResourceChange"));
-        self.scheduler.ask(self.process, Kind::Call, what, perform, answer, lost).await
+        let answered =
+            self.scheduler.ask(self.process, Kind::Call, what, perform, answer, lost).await;
+        let response = answered.as_ref().ok().and_then(|answer| answer.value.as_ref());
+        let state = response.and_then(|response| response.new_state.as_ref());
+        if let Some(stamp) = state.and_then(|state| text(state, "stamp")) {
+            self.scheduler.told(self.process, stamp);
+        }
+        answered
     }
 
     async fn import_resource(

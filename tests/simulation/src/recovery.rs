@@ -3,8 +3,9 @@
 use crate::configuration::Configuration;
 use crate::dice::Dice;
 use crate::process::workplace;
+use crate::request::OUTSIDE;
 use crate::scenario::{Scene, seconds, summary};
-use crate::scheduler::{Ended, OUTSIDE};
+use crate::scheduler::Ended;
 use engine::estate::EstateReading;
 use engine::transaction::{Fate, Others};
 use language::files::Memory;

@@ -3,19 +3,19 @@
 
 use crate::configuration::Configuration;
 use crate::dice::Dice;
+use crate::focus::Focus;
 use crate::process::{Habits, workplace};
-use crate::scheduler::{Ended, OUTSIDE, ProcessId, Scheduler};
+use crate::request::{OUTSIDE, ProcessId};
+use crate::scheduler::{Ended, Scheduler};
 use crate::things::PlanNumber;
-use engine::estate::EstateReading;
 use engine::existing_state::NewEstate;
-use engine::identifiers::{PlanId, Principal, RunId};
+use engine::identifiers::{Principal, RunId};
 use engine::saved_plan::{HmacKey, SavedPlan};
 use engine::transaction::{TransactionError, is_only_busy};
 use engine::{Deadline, Ending, PlanOptions, Stop, Variables};
 use jiff::SignedDuration;
 use language::files::Memory;
 use runs::RunError;
-use runs::adopt::ObjectRequest;
 use runs::apply::{ApplyRequest, PlanToApply};
 use runs::plan::PlanRequest;
 use runs::source::{self, Modules, Source};
@@ -44,6 +44,9 @@ pub(crate) struct MadePlan {
 pub(crate) struct Scene {
     pub(crate) scheduler: Scheduler,
     pub(crate) habits: Habits,
+    focus: Focus,
+    /// Whether what a provider answers to who lives on must be in a record: the stores lose nothing, and nobody stops.
+    pub(crate) answers_are_recorded: bool,
     plans: Arc<Mutex<Vec<MadePlan>>>,
     violations: Arc<Mutex<Vec<String>>>,
     expiry: i64,
@@ -68,8 +71,16 @@ pub(crate) enum Invoked {
 }
 
 impl Scene {
-    pub(crate) fn new(scheduler: Scheduler, habits: Habits, expiry: i64) -> Self {
-        Self { scheduler, habits, plans: Arc::default(), violations: Arc::default(), expiry }
+    pub(crate) fn new(scheduler: Scheduler, habits: Habits, focus: Focus, expiry: i64) -> Self {
+        Self {
+            scheduler,
+            habits,
+            focus,
+            answers_are_recorded: focus != Focus::Everything,
+            plans: Arc::default(),
+            violations: Arc::default(),
+            expiry,
+        }
     }
 
     pub(crate) fn plans(&self) -> Vec<MadePlan> {
@@ -85,13 +96,13 @@ impl Scene {
         self.violations.lock().unwrap_or_else(PoisonError::into_inner).push(what);
     }
 
-    fn note(&self, what: std::fmt::Arguments<'_>) {
+    pub(crate) fn note(&self, what: std::fmt::Arguments<'_>) {
         let mut inner = self.scheduler.lock();
         let now = inner.world.now;
         inner.trace.note(now, what);
     }
 
-    async fn pause(&self, dice: &mut Dice, most: Duration) {
+    pub(crate) async fn pause(&self, dice: &mut Dice, most: Duration) {
         let time = dice.time(most);
         self.scheduler.sleep(OUTSIDE, time).await;
     }
@@ -186,7 +197,7 @@ impl Scene {
         dice: &mut Dice,
     ) -> Invoked {
         let slice = dice.happens(400).then(|| seconds(8) + dice.time(seconds(40)));
-        let interrupted = (may_fail && dice.happens(60))
+        let interrupted = (may_fail && self.focus == Focus::Everything && dice.happens(60))
             .then(|| (dice.time(seconds(20)), dice.happens(300), dice.time(seconds(10))));
         let slice = slice.filter(|_| may_fail);
         let run = RunId::from_stored(format!("run-{}-{:04x}", made.number, dice.below(65536)));
@@ -293,18 +304,26 @@ impl Scene {
         std::future::pending().await
     }
 
-    /// A team: makes a plan, waits for approval, and applies it in as many invocations as it takes.
-    async fn team(self, configuration: Configuration, mut dice: Dice) {
-        self.pause(&mut dice, seconds(40)).await;
+    /// A team: makes a plan, waits for approval, and applies it in as many invocations as it takes; and then perhaps
+    /// changes something more.
+    async fn team(self, mut configuration: Configuration, mut dice: Dice) {
+        for _ in 0..self.focus.rounds() {
+            self.pause(&mut dice, self.focus.pause(seconds(40))).await;
+            self.work(&configuration, &mut dice).await;
+            configuration = configuration.changed(&mut dice);
+        }
+    }
+
+    async fn work(&self, configuration: &Configuration, dice: &mut Dice) {
         let mut made = None;
         for _ in 0..3 {
-            made = self.plan(&configuration, true).await;
+            made = self.plan(configuration, true).await;
             if made.is_some() {
                 break;
             }
         }
         let Some(made) = made else { return };
-        self.pause(&mut dice, seconds(60)).await;
+        self.pause(dice, self.focus.pause(seconds(60))).await;
         for attempt in 1..=6 {
             let name = format!("apply {}.{attempt}", made.number);
             let invoked = match dice.happens(150) {
@@ -322,171 +341,20 @@ impl Scene {
                         false => one,
                     }
                 }
-                false => self.apply(&made, &name, true, &mut dice).await,
+                false => self.apply(&made, &name, true, dice).await,
             };
             match invoked {
                 Invoked::Over => return,
                 Invoked::Killed if dice.happens(300) => return,
-                Invoked::Killed => self.pause(&mut dice, seconds(90)).await,
-                Invoked::Again => self.pause(&mut dice, seconds(25)).await,
+                Invoked::Killed => self.pause(dice, seconds(90)).await,
+                Invoked::Again => self.pause(dice, seconds(25)).await,
             }
-        }
-    }
-
-    /// Somebody who decides what the records leave open, and knows the world.
-    pub(crate) async fn decide(
-        &self,
-        configuration: &Configuration,
-        name: &str,
-        may_fail: bool,
-    ) -> bool {
-        let scene = self.clone();
-        let text = configuration.text();
-        let work = move |process| async move { scene.decide_in(process, text).await };
-        match self.scheduler.run(name.to_owned(), may_fail, work).await {
-            Ended::With(Ok(words)) => {
-                if !words.is_empty() {
-                    self.note(format_args!("{name}: {}", words.join("; ")));
-                }
-                true
-            }
-            Ended::With(Err(why)) => {
-                self.note(format_args!("{name} fails: {why}"));
-                false
-            }
-            Ended::Killed => false,
-            Ended::Panicked(why) => {
-                self.violated(format!("Panicked: {name}: {why}"));
-                false
-            }
-        }
-    }
-
-    async fn decide_in(self, process: ProcessId, text: String) -> Result<Vec<String>, String> {
-        let files: Memory = [("main.tf", text)].into_iter().collect();
-        let workplace = workplace(&self.scheduler, process, None, &self.habits, files)
-            .map_err(|e| e.to_string())?;
-        let estate = &workplace.estate;
-        let principal = Principal::from_stored("operator");
-        let reading = estate.read().await.map_err(|e| e.to_string())?;
-        let mut words = Vec::new();
-        for stray in &reading.strays {
-            let ids = self.stray_ids(&stray.key);
-            let recorded = recorded_ids(&reading);
-            let here = reading.state.instances.get(&stray.address);
-            let occupied = here.is_some_and(|state| state.current.is_some());
-            let open: Vec<String> = {
-                let inner = self.scheduler.lock();
-                let exists = |id: &String| inner.world.things.all.contains_key(id);
-                ids.into_iter().filter(|id| exists(id) && !recorded.contains(id)).collect()
-            };
-            let run = Some(&stray.written_by.run);
-            let adopts = !open.is_empty() && !occupied;
-            let decided = match adopts {
-                true => runs::adopt::adopt_stray(estate, &stray.address, run, &principal)
-                    .await
-                    .map(|_| ()),
-                false => {
-                    self.delete_by_hand(&open);
-                    runs::dismiss::dismiss(estate, &stray.address, run, &principal)
-                        .await
-                        .map(|_| ())
-                }
-            };
-            let verb = if adopts { "adopts" } else { "dismisses" };
-            decided.map_err(|e| e.to_string())?;
-            words.push(format!("{verb} the stray of {}", stray.address));
-        }
-        // What was adopted is recorded since.
-        let reading = estate.read().await.map_err(|e| e.to_string())?;
-        let now = workplace.environment.clock.seconds();
-        let settled = self.habits.terms.margin + 2 * self.habits.terms.skew;
-        for (address, facts) in &reading.records {
-            let Some(doubt) = &facts.doubt else { continue };
-            if doubt.since + settled >= now {
-                continue;
-            }
-            let open = self.unrecorded(&reading, &doubt.transaction, address);
-            let here = reading.state.instances.get(address);
-            let occupied = here.is_some_and(|state| state.current.is_some());
-            match (open.first(), occupied) {
-                (Some(id), false) => {
-                    let source = read_source(&workplace)?;
-                    let request = ObjectRequest {
-                        source,
-                        variables: Variables::new(),
-                        address: address.clone(),
-                        id: id.clone(),
-                    };
-                    let adopted = runs::adopt::adopt_object(&workplace, request, &principal).await;
-                    let (adopted, _) = adopted.map_err(|e| e.to_string())?;
-                    match adopted {
-                        Some(_) => words.push(format!("adopts {id} as {address}")),
-                        None => {
-                            // Its type is in no configuration any more.
-                            self.delete_by_hand(&open);
-                            words.push(format!("cannot adopt {id} as {address}, and deletes it"));
-                        }
-                    }
-                }
-                _ => {
-                    self.delete_by_hand(&open);
-                    runs::dismiss::dismiss(estate, address, None, &principal)
-                        .await
-                        .map_err(|e| e.to_string())?;
-                    words.push(format!("dismisses the doubt about {address}"));
-                }
-            }
-        }
-        Ok(words)
-    }
-
-    fn delete_by_hand(&self, ids: &[String]) {
-        let mut inner = self.scheduler.lock();
-        for id in ids {
-            inner.world.things.delete_by_hand(id);
-        }
-    }
-
-    fn stray_ids(&self, key: &records::Key) -> Vec<String> {
-        let inner = self.scheduler.lock();
-        let record = inner.world.storage.records.get(key);
-        record.map(|record| ids_in(&record.body)).unwrap_or_default()
-    }
-
-    /// Things that no record has and that a plan has made for an instance.
-    fn unrecorded(
-        &self,
-        reading: &EstateReading,
-        plan: &PlanId,
-        address: &ResourceInstance,
-    ) -> Vec<String> {
-        let recorded = recorded_ids(reading);
-        let plans = self.plans();
-        let Some(made) = plans.iter().find(|made| made.saved.id == *plan) else {
-            return Vec::new();
-        };
-        let label = made.labels.get(address);
-        let inner = self.scheduler.lock();
-        let things = inner.world.things.all.values();
-        let theirs = things.filter(|thing| {
-            thing.made_by == Some(made.number) && Some(&thing.facts.label) == label
-        });
-        let ids = theirs.map(|thing| thing.facts.id.clone());
-        ids.filter(|id| !recorded.contains(id)).collect()
-    }
-
-    /// Somebody who looks from time to time at what is open.
-    async fn operator(self, configuration: Configuration, mut dice: Dice) {
-        for round in 1..=3 {
-            self.pause(&mut dice, seconds(120)).await;
-            self.decide(&configuration, &format!("operator {round}"), true).await;
         }
     }
 
     /// Everything that happens.
     pub(crate) async fn play(self, mut dice: Dice) {
-        let base = Configuration::rolled(&mut dice);
+        let base = Configuration::rolled(&mut dice, self.focus);
         let faults = {
             let mut inner = self.scheduler.lock();
             let none = crate::faults::Faults::none(inner.faults.breakage());
@@ -521,7 +389,7 @@ impl Scene {
     }
 }
 
-fn read_source(workplace: &runs::Workplace) -> Result<Source, String> {
+pub(crate) fn read_source(workplace: &runs::Workplace) -> Result<Source, String> {
     let (source, diagnostics) = source::from_directory(&*workplace.environment.files, Modules::All);
     match diagnostics.has_errors() {
         true => {
@@ -530,32 +398,6 @@ fn read_source(workplace: &runs::Workplace) -> Result<Source, String> {
         }
         false => Ok(source),
     }
-}
-
-/// The ids of all objects in a record's body.
-pub(crate) fn ids_in(body: &[u8]) -> Vec<String> {
-    let Ok(json) = serde_json::from_slice::<serde_json::Value>(body) else { return Vec::new() };
-    let id = |object: &serde_json::Value| object["values"]["id"].as_str().map(str::to_owned);
-    let deposed = json["deposed"].as_object().into_iter().flat_map(|deposed| deposed.values());
-    std::iter::once(&json["object"]).chain(deposed).filter_map(id).collect()
-}
-
-fn recorded_ids(reading: &EstateReading) -> BTreeSet<String> {
-    recorded(reading).into_iter().map(|(id, _)| id).collect()
-}
-
-/// Every object that the records have, with its instance.
-pub(crate) fn recorded(reading: &EstateReading) -> Vec<(String, ResourceInstance)> {
-    let objects = reading.state.instances.iter().flat_map(|(address, state)| {
-        let all = state.current.iter().chain(state.deposed.values());
-        all.map(move |object| (object, address.clone()))
-    });
-    objects
-        .filter_map(|(object, address)| {
-            let json: serde_json::Value = serde_json::from_str(&object.attributes).ok()?;
-            Some((json["id"].as_str()?.to_owned(), address))
-        })
-        .collect()
 }
 
 pub(crate) fn summary(saved: &SavedPlan) -> String {

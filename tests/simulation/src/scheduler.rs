@@ -4,6 +4,7 @@
 use crate::dice::Dice;
 use crate::faults::Faults;
 use crate::process::clocks_stand;
+use crate::request::{Kind, OUTSIDE, ProcessId, Request, Stage, Typed};
 use crate::trace::Trace;
 use crate::world::World;
 use std::collections::BTreeMap;
@@ -12,24 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
-
-/// A process: one invocation, or [`OUTSIDE`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProcessId(usize);
-
-/// Whoever starts processes. Nothing happens to it.
-pub const OUTSIDE: ProcessId = ProcessId(0);
-
-/// What a request may do, and so what may befall it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Changes nothing.
-    Read,
-    /// A conditional write: whatever befalls it, it finds out by itself whether it still holds.
-    Write,
-    /// A provider changes the real world. It takes effect within [`World::margin`], or never.
-    Call,
-}
 
 /// How a process ended.
 #[derive(Debug)]
@@ -68,11 +51,13 @@ pub struct Inner {
     sleepers: Vec<Sleeper>,
     processes: BTreeMap<ProcessId, Process>,
     next: usize,
+    told: Vec<(ProcessId, String)>,
 }
 
 struct Process {
     name: String,
     running: bool,
+    killed: bool,
     may_fail: bool,
     abort: Option<AbortHandle>,
     frozen_until: Duration,
@@ -87,72 +72,6 @@ struct Sleeper {
     wake: Option<oneshot::Sender<()>>,
 }
 
-struct Request {
-    process: ProcessId,
-    kind: Kind,
-    what: String,
-    stage: Stage,
-    not_before: Duration,
-    /// When a call has taken effect at the latest.
-    lands_by: Duration,
-    delayed: bool,
-    again: bool,
-    exchange: Box<dyn Exchange>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// On its way, and its sender waits.
-    Sent,
-    /// On its way, and nobody waits.
-    Forgotten,
-    /// Done, and its answer on the way back.
-    Answered,
-}
-
-/// A request with its answer's way back.
-trait Exchange: Send {
-    /// Does what is asked; a few words on what came of it.
-    fn perform(&mut self, world: &mut World) -> String;
-    fn answer(&mut self, world: &mut World);
-    fn lose(&mut self);
-}
-
-struct Typed<E, T, P, A> {
-    perform: P,
-    answer: Option<A>,
-    effect: Option<E>,
-    lost: Option<T>,
-    sender: Option<oneshot::Sender<T>>,
-}
-
-impl<E, T, P, A> Exchange for Typed<E, T, P, A>
-where
-    E: Send,
-    T: Send,
-    P: FnMut(&mut World) -> (E, String) + Send,
-    A: FnOnce(E, &mut World) -> T + Send,
-{
-    fn perform(&mut self, world: &mut World) -> String {
-        let (effect, words) = (self.perform)(world);
-        self.effect = Some(effect);
-        words
-    }
-    fn answer(&mut self, world: &mut World) {
-        if let (Some(sender), Some(answer), Some(effect)) =
-            (self.sender.take(), self.answer.take(), self.effect.take())
-        {
-            // Who is gone needs no answer.
-            let _ = sender.send(answer(effect, world));
-        }
-    }
-    fn lose(&mut self) {
-        if let (Some(sender), Some(lost)) = (self.sender.take(), self.lost.take()) {
-            let _ = sender.send(lost);
-        }
-    }
-}
-
 /// How far the present may be ahead of a request that was delayed or repeated, when that arrives.
 const LONG_DELAY: Duration = Duration::from_secs(150);
 
@@ -163,6 +82,7 @@ impl Scheduler {
         let outside = Process {
             name: "outside".to_owned(),
             running: true,
+            killed: false,
             may_fail: false,
             abort: None,
             frozen_until: Duration::ZERO,
@@ -178,6 +98,7 @@ impl Scheduler {
             sleepers: Vec::new(),
             processes: [(OUTSIDE, outside)].into(),
             next: 1,
+            told: Vec::new(),
         })))
     }
 
@@ -211,13 +132,7 @@ impl Scheduler {
                 lands_by,
                 delayed: false,
                 again: false,
-                exchange: Box::new(Typed {
-                    perform,
-                    answer: Some(answer),
-                    effect: None,
-                    lost: Some(lost),
-                    sender: Some(sender),
-                }),
+                exchange: Box::new(Typed::new(perform, answer, lost, sender)),
             });
         }
         match receiver.await {
@@ -296,6 +211,7 @@ impl Scheduler {
             let process = Process {
                 name,
                 running: true,
+                killed: false,
                 may_fail,
                 abort: None,
                 frozen_until: Duration::ZERO,
@@ -350,6 +266,19 @@ impl Scheduler {
         }
         let now = inner.world.now;
         inner.trace.note(now, format_args!("all trouble ends"));
+    }
+
+    /// A process was told by a provider what it has changed.
+    pub fn told(&self, process: ProcessId, stamp: String) {
+        self.lock().told.push((process, stamp));
+    }
+
+    /// What processes were told of changes that were not killed.
+    #[must_use]
+    pub fn told_to_survivors(&self) -> Vec<String> {
+        let inner = self.lock();
+        let lived = |id| inner.processes.get(id).is_some_and(|process| !process.killed);
+        inner.told.iter().filter(|(id, _)| lived(id)).map(|(_, stamp)| stamp.clone()).collect()
     }
 
     /// Lets one thing happen.
@@ -483,6 +412,13 @@ impl Inner {
             Stage::Sent | Stage::Answered => {
                 request.stage = Stage::Answered;
                 request.not_before = slow.unwrap_or(self.world.now);
+                let (process, kind) = (request.process, request.kind);
+                let announced = std::mem::take(&mut self.world.storage.announced);
+                let at_call = kind == Kind::Call || (kind == Kind::Write && announced);
+                let may_fail = self.processes.get(&process).is_some_and(|p| p.may_fail);
+                if at_call && may_fail && self.dice.happens(self.faults.suspended_at_call) {
+                    self.suspend(process);
+                }
             }
         }
     }
@@ -571,8 +507,11 @@ impl Inner {
             let now = self.world.now;
             let name = self.name(victim);
             self.trace.note(now, format_args!("{name} is killed"));
-            if let Some(abort) = self.processes.get_mut(&victim).and_then(|p| p.abort.take()) {
-                abort.abort();
+            if let Some(process) = self.processes.get_mut(&victim) {
+                process.killed = true;
+                if let Some(abort) = process.abort.take() {
+                    abort.abort();
+                }
             }
             self.bury(victim);
             return true;
@@ -580,15 +519,7 @@ impl Inner {
         if self.dice.happens(suspended)
             && let Some(victim) = self.victim()
         {
-            let time = self.dice.time(self.world.longest_suspension);
-            let until = self.world.now + time;
-            let now = self.world.now;
-            let (name, seconds) = (self.name(victim), time.as_secs());
-            self.trace.note(now, format_args!("{name} is suspended for {seconds} s"));
-            if let Some(process) = self.processes.get_mut(&victim) {
-                process.frozen_for += until.saturating_sub(process.frozen_until.max(now));
-                process.frozen_until = until.max(process.frozen_until);
-            }
+            self.suspend(victim);
         }
         if self.dice.happens(by_hand)
             && let Some(words) = self.world.change_by_hand()
@@ -596,6 +527,18 @@ impl Inner {
             self.trace.note(self.world.now, format_args!("by hand: {words}"));
         }
         false
+    }
+
+    fn suspend(&mut self, victim: ProcessId) {
+        let time = self.dice.time(self.world.longest_suspension);
+        let now = self.world.now;
+        let until = now + time;
+        let (name, seconds) = (self.name(victim), time.as_secs());
+        self.trace.note(now, format_args!("{name} is suspended for {seconds} s"));
+        if let Some(process) = self.processes.get_mut(&victim) {
+            process.frozen_for += until.saturating_sub(process.frozen_until.max(now));
+            process.frozen_until = until.max(process.frozen_until);
+        }
     }
 
     fn victim(&mut self) -> Option<ProcessId> {

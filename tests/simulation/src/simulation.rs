@@ -3,6 +3,7 @@
 use crate::breakage::Breakage;
 use crate::dice::Dice;
 use crate::faults::Faults;
+use crate::focus::Focus;
 use crate::idle::Idle;
 use crate::invariants::broken;
 use crate::process::Habits;
@@ -56,7 +57,8 @@ impl Simulation {
     /// Where no runtime can be made.
     pub fn run(self) -> std::io::Result<Report> {
         let mut dice = Dice::new(self.seed);
-        let faults = Faults::rolled(&mut dice, self.breakage);
+        let focus = Focus::rolled(&mut dice, self.breakage);
+        let faults = Faults::rolled(&mut dice, focus, self.breakage);
         let terms = Terms {
             plan_expiry: if dice.happens(300) { 400 } else { 24 * 60 * 60 },
             lease: 20,
@@ -76,7 +78,7 @@ impl Simulation {
         let habits = Habits { terms, bulk_read, parallelism: 1 + dice.below(4) };
         let trace = Trace::new(self.traced);
         let scheduler = Scheduler::new(world, faults, dice.fork(), trace);
-        let scene = Scene::new(scheduler.clone(), habits, terms.plan_expiry);
+        let scene = Scene::new(scheduler.clone(), habits, focus, terms.plan_expiry);
         let idle = Idle::default();
         let parks = idle.clone();
         let runtime =

@@ -18,6 +18,8 @@ pub struct Storage {
     pub history: Vec<Written>,
     /// Whether versions are made of the content, as an `ETag` is.
     by_content: bool,
+    /// Set by a write that announces a call, for whoever looks next.
+    pub announced: bool,
     breakage: Option<Breakage>,
 }
 
@@ -41,19 +43,16 @@ impl Storage {
             artifacts: BTreeMap::new(),
             history: Vec::new(),
             by_content,
+            announced: false,
             breakage,
         }
     }
 
     fn version_of(&self, body: &[u8]) -> Version {
-        let text = match (self.breakage, self.by_content) {
-            (Some(Breakage::ForgetWriteId), _) => changed(body, |json| {
-                json.remove("write_id");
-            }),
-            (_, true) => body.to_vec(),
-            (_, false) => return Version::new(self.history.len().to_string()),
-        };
-        Version::new(hex::encode(&Sha256::digest(text)[..8]))
+        match self.by_content {
+            true => Version::new(hex::encode(&Sha256::digest(body)[..8])),
+            false => Version::new(self.history.len().to_string()),
+        }
     }
 
     fn expect(&self, key: &Key, expected: &Version) -> Result<(), StoreError> {
@@ -87,16 +86,17 @@ impl Storage {
             .into(),
             _ => body.clone(),
         };
+        self.announced = is_announcement(&body);
         let version = self.version_of(&body);
+        if self.breakage == Some(Breakage::DropRefusedResult) && key.as_str().contains("/r/s/") {
+            return Ok(version);
+        }
         self.history.push(Written {
             key: key.clone(),
             body: Some(body.clone()),
             version: version.clone(),
             at,
         });
-        if self.breakage == Some(Breakage::DropRefusedResult) && key.as_str().contains("/r/s/") {
-            return Ok(version);
-        }
         self.records.insert(key.clone(), Record { body, version: version.clone() });
         Ok(version)
     }
@@ -146,6 +146,12 @@ impl Storage {
         let all = self.records.iter();
         all.filter(move |(key, _)| key.as_str().starts_with(prefix))
     }
+}
+
+/// Whether a record says that a provider is about to be called.
+fn is_announcement(body: &[u8]) -> bool {
+    let json: Json = serde_json::from_slice(body).unwrap_or_default();
+    json["claim"]["state"] == "applying"
 }
 
 /// A body with something changed, where it is an object.

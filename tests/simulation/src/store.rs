@@ -1,6 +1,7 @@
 //! The stores as a process sees them: each request waits for its turn, and may be lost.
 
-use crate::scheduler::{Kind, ProcessId, Scheduler};
+use crate::request::{Kind, ProcessId};
+use crate::scheduler::Scheduler;
 use async_trait::async_trait;
 use bytes::Bytes;
 use records::{

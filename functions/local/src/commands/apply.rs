@@ -111,7 +111,7 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
         if asked && !approved(session, &operation, flags).await? {
             return Ok(1);
         }
-        let Planned { workplace, outcome, sources, ephemeral } = planned;
+        let Planned { workplace, outcome, sources, ephemeral, .. } = planned;
         let plan = PlanToApply::InMemory { plan: Box::new(outcome.saved), paused: asked };
         let outcome = execute(session, &workplace, plan, ephemeral, &Terms::default()).await?;
         // Somebody wrote between our plan and our transaction: plan again.

@@ -78,6 +78,7 @@ async fn console(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         true => console.converse(),
         false => console.answer_last(),
     };
+    console.inspection.close().await;
     code.map_err(|error| Failure::error("Failed to read standard input", format!("{error}.")))
 }
 

@@ -1,32 +1,38 @@
-//! `plumb get`: notes which modules are installed.
+//! `plumb get`: installs modules.
 
+use super::modules;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::Flag;
+use crate::flags::{Flag, Flags};
 use crate::invocation::Invocation;
 use crate::session::Session;
-use language::module::ModuleManifest;
-use runs::source::{self, Modules};
+use language::module::read_module;
+use language::source::Sources;
+use std::path::Path;
+use std::sync::Arc;
 
-pub(super) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     let known =
         [Flag::Switch("no-color"), Flag::Switch("update"), Flag::Unsupported("test-directory")];
     match super::begin(invocation, environment, &known) {
-        Ok((session, _)) => {
-            let result = get(&session);
+        Ok((session, flags)) => {
+            let result = get(&session, &flags).await;
             session.conclude(result, "get")
         }
         Err(code) => code,
     }
 }
 
-fn get(session: &Session) -> Result<u8, Failure> {
-    let (source, diagnostics) = source::from_directory(&*session.directory.files, Modules::All);
-    let sources = source.configuration.sources.clone();
+async fn get(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    let sources = Arc::new(Sources::new());
+    let (root, diagnostics) = read_module(&*session.directory.files, Path::new(""), &sources);
     if diagnostics.has_errors() {
         return Err(Failure::Diagnostics(diagnostics, sources));
     }
     session.reporter.diagnostics(&diagnostics, &sources);
-    session.directory.write_manifest(&ModuleManifest::of(&source.configuration))?;
+    let (update, may_ask) = (flags.switch("update", false), session.environment.input());
+    let noticed = modules::install(session, Arc::new(root), &sources, update, may_ask).await?;
+    session.reporter.diagnostics(&noticed.installing, &sources);
+    session.reporter.diagnostics(&noticed.in_files, &sources);
     Ok(0)
 }

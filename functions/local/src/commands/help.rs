@@ -12,6 +12,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("adopt", "Record a result or an object that the records leave open"),
     ("dismiss", "Drop a result or a doubt that the records leave open"),
     ("console", "Say what expressions come to"),
+    ("approve", "Agree to the plan of a run that a deployed bundle has made"),
+    ("cancel", "Stop a run of a deployed bundle"),
     ("contract check", "Check what the store of records has to guarantee"),
     ("force-release", "End a run that has died before its lease is over"),
     ("fmt", "Lay out configuration files in the canonical style"),
@@ -22,7 +24,12 @@ const COMMANDS: &[(&str, &str)] = &[
     ("migrate", "Take over the state that Terraform keeps"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
     ("output", "Show output values from the records"),
+    ("providers", "Show which modules require which providers"),
+    ("providers lock", "Record checksums of providers, for other platforms too"),
+    ("providers mirror", "Copy the required providers into a directory"),
+    ("providers schema", "Show the schemas of the required providers, with -json"),
     ("refresh", "Bring the records up to the world"),
+    ("reject", "Say no to the plan of a run that a deployed bundle has made"),
     ("runs list", "List who changed this estate, and when"),
     ("runs show", "Show one run: its attempts and what came of each change"),
     ("show", "Show the records or a saved plan"),
@@ -33,6 +40,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("state replace-provider", "Record objects as another provider's"),
     ("state rm", "Drop records, and leave their objects alone"),
     ("state show", "Show one recorded resource instance"),
+    ("submit", "Have a deployed bundle plan a commit"),
     ("taint", "Mark a resource instance as one to be replaced"),
     ("untaint", "Take that mark back"),
     ("version", "Show the version"),
@@ -75,12 +83,19 @@ const EDITS: &str = "\
   -no-color              Write no colours.
 ";
 
+/// Of commands that ask a deployed bundle.
+const REMOTE: &str = "\
+  -remote=URL            The deployment: the output Api of its stack. For submit, approve, reject and cancel the
+                         variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry
+                         the token in PLUMB_TOKEN.
+";
+
 /// Prints what there is to know about a command, or about all.
 pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command {
         [] | ["help"] => overview(),
         ["plan"] => format!(
-            "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -out=FILE              Save the plan.\n"
+            "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -generate-config-out=FILE\n                         Write configuration for imported objects that have none into a new .tf file.\n  -out=FILE              Save the plan.\n"
         ),
         ["apply"] => format!(
             "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n{VERDICTS}"
@@ -114,9 +129,23 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["workspace", "delete"] => "Usage: plumb [global options] workspace delete [-force] NAME\n\nDeletes a workspace with its records.\n\nOptions:\n\n  -force                 Also where it manages resources, which are left to themselves then.\n".to_owned(),
         ["adopt"] => "Usage: plumb [global options] adopt [options] ADDRESS [ID]\n\nRecords what the records leave open about a resource instance: a result that was kept beside its record, or the object\nwith this ID where a create is in doubt.\n\nOptions:\n\n  -from=FILE             Record the result in this file, which a run left when the store could not be written.\n  -run=RUN               Which run's result, where several are kept.\n  -input=false           Ask nobody for values.\n  -var 'NAME=VALUE'      Set a root variable. May be given often.\n  -var-file=FILE         Set root variables from a file. May be given often.\n".to_owned(),
         ["dismiss"] => "Usage: plumb [global options] dismiss [-run=RUN] ADDRESS\n\nDrops what the records leave open about a resource instance: the doubt about a create, and results that were kept\nbeside its record. Objects that exist are left to themselves.\n\nOptions:\n\n  -run=RUN               Drop only the result of this run.\n".to_owned(),
-        ["runs", "list"] => "Usage: plumb [global options] runs list [-json]\n".to_owned(),
-        ["runs", "show"] => "Usage: plumb [global options] runs show [-json] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n".to_owned(),
-        ["init"] => "Usage: plumb [-chdir=DIR] init [-json] [-input=false] [-upgrade]\n".to_owned(),
+        ["runs", "list"] => format!("Usage: plumb [global options] runs list [-json] [-remote=URL]\n\nOptions:\n\n{REMOTE}"),
+        ["runs", "show"] => format!(
+            "Usage: plumb [global options] runs show [-json] [-remote=URL] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n\nOptions:\n\n{REMOTE}"
+        ),
+        ["submit"] => format!(
+            "Usage: plumb [global options] submit [options] COMMIT\n\nHas a deployed bundle plan the estate at a commit that was pushed: its full hash.\n\nOptions:\n\n  -apply                 Go on to an approval, and apply.\n{REMOTE}"
+        ),
+        [decision @ ("approve" | "reject")] => format!(
+            "Usage: plumb [global options] {decision} [options] RUN\n\nShows the plan of a run that waits, asks, and decides about what was shown.\n\nOptions:\n\n  -digest=DIGEST         Ask nobody: decide about the plan with this digest, and no other.\n{REMOTE}"
+        ),
+        ["cancel"] => format!(
+            "Usage: plumb [global options] cancel [options] RUN\n\nStops a run of a deployed bundle, unless it is changing things already.\n\nOptions:\n\n{REMOTE}"
+        ),
+        ["init"] => "Usage: plumb [-chdir=DIR] init [options]\n\nInstalls the required modules and providers, and locks the providers' versions and checksums in .terraform.lock.hcl.\n\nOptions:\n\n  -json                  Write one JSON message a line.\n  -input=false           Ask nobody for values.\n  -lockfile=readonly     Fail where the lock file would have to name other providers, and never write it.\n  -new-estate            Nothing exists yet, whatever state there may be elsewhere.\n  -no-color              Write no colours.\n  -plugin-dir=DIR        Install providers from this directory alone. May be given often.\n  -upgrade               Choose the newest versions that the constraints allow, whatever is locked.\n".to_owned(),
+        ["providers", "lock"] => "Usage: plumb [-chdir=DIR] providers lock [options] [PROVIDER]...\n\nRecords the checksums of required providers in .terraform.lock.hcl, as their origin registries have signed them, whatever\nthe CLI configuration says of installing. Nothing is installed.\n\nOptions:\n\n  -enable-plugin-cache   Use packages of the plugin cache.\n  -fs-mirror=DIR         Ask this directory instead of the registries.\n  -net-mirror=URL        Ask this network mirror instead of the registries.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
+        ["providers", "mirror"] => "Usage: plumb [-chdir=DIR] providers mirror [options] DIRECTORY\n\nCopies the packages of required providers from their origin registries into a directory, which can then be used as a\nfilesystem mirror or, published by a web server, as a network mirror.\n\nOptions:\n\n  -lock-file=false       Choose versions by the constraints alone.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
+        ["providers", "schema"] => "Usage: plumb [-chdir=DIR] providers schema -json\n".to_owned(),
         words => {
             let name = words.join(" ");
             match COMMANDS.iter().find(|(command, _)| *command == name) {

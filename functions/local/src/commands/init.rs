@@ -1,26 +1,25 @@
 //! `plumb init`
 
+use super::modules;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::{Flag, Flags, UsageError};
 use crate::former_store;
 use crate::invocation::Invocation;
+use crate::provider_installation::{self, Options};
 use crate::reporter::Voice;
 use crate::session::Session;
 use engine::existing_state::{
     ConfiguredBackend, ExistingStateError, NewEstate, check_existing_state,
 };
 use language::diagnostics::{Diagnostic, Diagnostics};
-use language::module::{Configuration, ModuleManifest};
-use providers::install::{
-    InstallError, InstallEvent, InstallObserver, InstallRequest, Locks, VersionConstraints,
-};
+use language::module::{Module, Settings, read_module};
+use language::source::Sources;
 use records::Opening;
 use runs::RunError;
-use runs::source::{self, Modules, RootFolder, Source};
-use std::collections::BTreeMap;
+use runs::source::{self, RootFolder};
+use std::path::Path;
 use std::sync::Arc;
-use values::address::ProviderAddress;
 
 const FLAGS: &[Flag] = &[
     Flag::Switch("json"),
@@ -34,12 +33,12 @@ const FLAGS: &[Flag] = &[
     Flag::Switch("new-estate"),
     Flag::Value("backend-config"),
     Flag::Value("lockfile"),
+    Flag::Value("plugin-dir"),
     Flag::Ignored("lock"),
     Flag::IgnoredValue("lock-timeout"),
     Flag::Switch("compact-warnings"),
     Flag::Unsupported("from-module"),
     Flag::Unsupported("migrate-state"),
-    Flag::Unsupported("plugin-dir"),
     Flag::Unsupported("test-directory"),
     Flag::Unsupported("cloud"),
 ];
@@ -64,6 +63,20 @@ fn step(session: &Session, code: &str, text: &str) {
 
 async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "To specify a working directory for init, use the global -chdir flag.")?;
+    let upgrade = flags.switch("upgrade", false);
+    let readonly = match flags.value("lockfile") {
+        None => false,
+        Some("readonly") => true,
+        Some(other) => {
+            let detail = format!("The only value of -lockfile is \"readonly\", not {other:?}.");
+            return Err(UsageError::other("Invalid lockfile mode", detail).into());
+        }
+    };
+    if upgrade && readonly {
+        let detail = "The -upgrade flag conflicts with -lockfile=readonly.";
+        return Err(UsageError::other("Incompatible options", detail).into());
+    }
+    let directories = flags.all(&["plugin-dir"]).map(|(_, directory)| directory).collect();
     if !session.directory.has_configuration() {
         step(
             session,
@@ -73,22 +86,25 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         return Ok(0);
     }
     step(session, "initializing_backend_message", "Initializing the backend...");
-    let (source, diagnostics) = source::from_directory(&*session.directory.files, Modules::All);
+    let sources = Arc::new(Sources::new());
+    let (root, diagnostics) = read_module(&*session.directory.files, Path::new(""), &sources);
+    if diagnostics.has_errors() {
+        return Err(invalid_configuration(session, diagnostics, sources));
+    }
+    check_backend(&root.settings, &sources)?;
+    first_contact(session, &source::configured_backend(&root.settings), flags).await?;
+    if flags.switch("get", true) {
+        install_modules(session, root, &sources, flags).await?;
+    }
+    let (source, diagnostics) = session.directory.load()?;
     let sources = source.configuration.sources.clone();
     if diagnostics.has_errors() {
-        if matches!(session.reporter.voice, Voice::Human(_)) {
-            crate::reporter::to_stderr(
-                "Plumbline encountered problems during initialisation, including problems\nwith the configuration, described below.\n\nThe Terraform configuration must be valid before initialization so that\nPlumbline can determine which modules and providers need to be installed.\n",
-            );
-        }
-        return Err(Failure::Diagnostics(diagnostics, sources));
+        return Err(invalid_configuration(session, diagnostics, sources));
     }
     session.reporter.diagnostics(&diagnostics, &sources);
-    check_backend(&source)?;
-    first_contact(session, &source, flags).await?;
-    install_modules(session, &source.configuration)?;
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
-    install_providers(session, &source.configuration, flags)?;
+    let options = Options { upgrade, readonly, directories };
+    provider_installation::install(session, &source.configuration, &options).await?;
     step(session, "output_init_success_message", "\nPlumbline has been successfully initialized!");
     if !session.environment.in_automation() {
         step(
@@ -98,6 +114,19 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         );
     }
     Ok(0)
+}
+
+fn invalid_configuration(
+    session: &Session,
+    diagnostics: Diagnostics,
+    sources: Arc<Sources>,
+) -> Failure {
+    if matches!(session.reporter.voice, Voice::Human(_)) {
+        crate::reporter::to_stderr(
+            "Plumbline encountered problems during initialisation, including problems\nwith the configuration, described below.\n\nThe Terraform configuration must be valid before initialization so that\nPlumbline can determine which modules and providers need to be installed.\n",
+        );
+    }
+    Failure::Diagnostics(diagnostics, sources)
 }
 
 /// The kinds of backend that Terraform has.
@@ -118,20 +147,23 @@ const BACKENDS: [&str; 13] = [
 ];
 
 /// Backends are not used; a misspelt one is a mistake all the same.
-fn check_backend(source: &Source) -> Result<(), Failure> {
-    let settings = &source.configuration.root.module.settings;
+fn check_backend(settings: &Settings, sources: &Arc<Sources>) -> Result<(), Failure> {
     match settings.backend() {
         Some(backend) if !BACKENDS.contains(&&*backend.kind) => {
             let detail = format!("There is no backend type named \"{}\".", backend.kind);
             let error = Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span);
-            Err(Failure::Diagnostics(error.into(), source.configuration.sources.clone()))
+            Err(Failure::Diagnostics(error.into(), sources.clone()))
         }
         _ => Ok(()),
     }
 }
 
 /// Gives the estate its lineage, unless state may exist elsewhere: then `plan` has to be told.
-async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Result<(), Failure> {
+async fn first_contact(
+    session: &Session,
+    backend: &ConfiguredBackend,
+    flags: &Flags,
+) -> Result<(), Failure> {
     let known = match session.estate(Opening::Existing).await? {
         Some((estate, _)) => estate.read_header().await.map_err(RunError::from)?.is_some(),
         None => false,
@@ -142,10 +174,10 @@ async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Res
     };
     let files = RootFolder(&*session.directory.files);
     let workspace = session.workspace.as_str();
-    match check_existing_state(known, &source.backend, &files, workspace, new_estate) {
+    match check_existing_state(known, backend, &files, workspace, new_estate) {
         Ok(()) => {}
         Err(error @ ExistingStateError::MayExist { .. }) => {
-            let what = match &source.backend {
+            let what = match backend {
                 ConfiguredBackend::Cloud | ConfiguredBackend::Remote { .. } => {
                     "The configured backend is read, not used: Plumbline keeps records of its own"
                 }
@@ -173,152 +205,22 @@ async fn first_contact(session: &Session, source: &Source, flags: &Flags) -> Res
     Ok(())
 }
 
-fn install_modules(session: &Session, configuration: &Configuration) -> Result<(), Failure> {
-    let manifest = ModuleManifest::of(configuration);
-    if manifest.records().len() > 1 {
-        step(session, "initializing_modules_message", "Initializing modules...");
-        let before = session.directory.manifest().unwrap_or_default();
-        for record in manifest.records().iter().filter(|record| !record.key.is_empty()) {
-            if !before.records().contains(record) {
-                let directory = record.directory.display();
-                say(session, &format!("- {} in {directory}", record.key));
-            }
-        }
-        session.directory.write_manifest(&manifest)?;
-    }
-    Ok(())
-}
-
-fn say(session: &Session, text: &str) {
-    match &session.reporter.voice {
-        Voice::Json(stream) => stream.log(text),
-        Voice::Human(_) => session.reporter.print(&format!("{text}\n")),
-    }
-}
-
-fn install_providers(
+async fn install_modules(
     session: &Session,
-    configuration: &Configuration,
+    root: Module,
+    sources: &Arc<Sources>,
     flags: &Flags,
 ) -> Result<(), Failure> {
-    let mut requirements = BTreeMap::<ProviderAddress, VersionConstraints>::new();
-    for (provider, wanted) in configuration.provider_requirements() {
-        let mut all = VersionConstraints::default();
-        for requirement in wanted {
-            let parsed: VersionConstraints = requirement.text.parse().map_err(|error| {
-                let error = Diagnostic::error("Invalid version constraint", format!("{error}."));
-                let at = error.at(requirement.span);
-                Failure::Diagnostics(at.into(), configuration.sources.clone())
-            })?;
-            all = all.and(&parsed);
-        }
-        requirements.insert(provider, all);
-    }
-    let locks = session.directory.locks()?;
-    let installer = session.directory.installer(session.directory.cli_config()?);
-    let request = InstallRequest {
-        requirements: &requirements,
-        locks: &locks,
-        upgrade: flags.switch("upgrade", false),
-    };
-    let mut observer = Told { session };
-    let new = installer
-        .install(request, &mut observer)
-        .map_err(|errors| Failure::Diagnostics(refused(&errors), Arc::default()))?;
-    write_locks(session, &locks, &new, flags.value("lockfile"))
-}
-
-fn write_locks(
-    session: &Session,
-    before: &Locks,
-    now: &Locks,
-    mode: Option<&str>,
-) -> Result<(), Failure> {
-    if before == now {
+    if root.module_calls.is_empty() {
         return Ok(());
     }
-    if mode == Some("readonly") {
-        let detail = "Changes to the required provider dependencies were detected, but the lock file is read-only. To use and record these requirements, run \"plumb init\" without the \"-lockfile=readonly\" flag.";
-        return Err(Diagnostic::error("Provider dependency changes detected", detail).into());
+    let upgrade = flags.switch("upgrade", false);
+    match upgrade {
+        true => step(session, "upgrading_modules_message", "Upgrading modules..."),
+        false => step(session, "initializing_modules_message", "Initializing modules..."),
     }
-    session.directory.write_locks(now)?;
-    let text = match before.0.is_empty() {
-        true => {
-            "\nPlumbline has created a lock file .terraform.lock.hcl to record the provider\nselections it made above. Include this file in your version control repository\nso that the same selections are made by default when you run \"plumb init\" in\nthe future."
-        }
-        false => {
-            "\nPlumbline has made some changes to the provider dependency selections recorded\nin the .terraform.lock.hcl file. Review those changes and commit them to your\nversion control system if they represent changes you intended to make."
-        }
-    };
-    step(
-        session,
-        if before.0.is_empty() { "lock_info" } else { "dependencies_lock_changes_info" },
-        text,
-    );
+    let may_ask = flags.switch("input", session.environment.input());
+    let noticed = modules::install(session, Arc::new(root), sources, upgrade, may_ask).await?;
+    session.reporter.diagnostics(&noticed.installing, sources);
     Ok(())
-}
-
-/// Tells of an installation's steps.
-struct Told<'a> {
-    session: &'a Session,
-}
-
-impl InstallObserver for Told<'_> {
-    fn event(&mut self, event: InstallEvent<'_>) {
-        let text = match event {
-            InstallEvent::Builtin { provider } => {
-                format!("- {} is built in to Plumbline", provider.for_display())
-            }
-            InstallEvent::DevOverride { provider, directory } => format!(
-                "- {} is under development, and taken from {}",
-                provider.for_display(),
-                directory.display()
-            ),
-            InstallEvent::Reusing { provider } => format!(
-                "- Reusing previous version of {} from the dependency lock file",
-                provider.for_display()
-            ),
-            InstallEvent::Finding { provider, constraints } => match constraints.is_empty() {
-                true => format!("- Finding latest version of {}...", provider.for_display()),
-                false => format!(
-                    "- Finding {} versions matching \"{constraints}\"...",
-                    provider.for_display()
-                ),
-            },
-            InstallEvent::AlreadyInstalled { provider, version } => {
-                format!("- Using previously-installed {} v{version}", provider.for_display())
-            }
-            InstallEvent::Installing { provider, version } => {
-                format!("- Installing {} v{version}...", provider.for_display())
-            }
-            InstallEvent::Installed { provider, version } => {
-                format!("- Installed {} v{version}", provider.for_display())
-            }
-            _ => return,
-        };
-        say(self.session, &text);
-    }
-}
-
-/// What was not installed.
-fn refused(errors: &[InstallError]) -> Diagnostics {
-    let diagnostics = errors.iter().map(|error| {
-        let summary = match error {
-            InstallError::NoVersion { .. }
-            | InstallError::LockedOut { .. }
-            | InstallError::UnsupportedWay { .. } => "Failed to query available provider packages",
-            InstallError::BuiltinVersion { .. } | InstallError::UnknownBuiltin { .. } => {
-                "Invalid provider requirement"
-            }
-            _ => "Failed to install provider",
-        };
-        Diagnostic::error(summary, capitalized(&format!("{error}.")))
-    });
-    diagnostics.collect()
-}
-
-fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}", chars.as_str())
 }

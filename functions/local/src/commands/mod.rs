@@ -8,6 +8,7 @@ mod deadline;
 mod dismiss;
 mod fmt;
 mod force_release;
+mod generated_configuration;
 mod get;
 mod graph;
 mod help;
@@ -16,11 +17,14 @@ mod init;
 mod metadata;
 mod migrate;
 mod migrate_store;
+mod modules;
 mod operation;
 mod output;
 mod plan;
+mod providers;
 mod record_edit;
 mod refresh;
+mod remote;
 mod runs;
 mod show;
 mod state;
@@ -75,17 +79,25 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["console"] => console::run(invocation, environment).await,
             ["graph"] => graph::run(invocation, environment),
             ["metadata", "functions"] => metadata::functions(invocation, environment),
-            ["get"] => get::run(invocation, environment),
+            ["get"] => get::run(invocation, environment).await,
             ["validate"] => validate::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,
             ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,
             ["destroy"] => apply::run(invocation, environment, apply::Kind::Destroy).await,
+            ["providers"] => providers::tree(invocation, environment).await,
+            ["providers", "lock"] => providers::lock(invocation, environment).await,
+            ["providers", "mirror"] => providers::mirror(invocation, environment).await,
+            ["providers", "schema"] => providers::schema(invocation, environment).await,
             ["show"] => show::run(invocation, environment).await,
             ["output"] => output::run(invocation, environment).await,
             ["state", "list"] => state::list(invocation, environment).await,
             ["state", "show"] => state::show(invocation, environment).await,
             ["adopt"] => adopt::run(invocation, environment).await,
             ["dismiss"] => dismiss::run(invocation, environment).await,
+            ["submit"] => remote::submit(invocation, environment).await,
+            ["approve"] => remote::decide(invocation, environment, remote::Deed::Approve).await,
+            ["reject"] => remote::decide(invocation, environment, remote::Deed::Reject).await,
+            ["cancel"] => remote::decide(invocation, environment, remote::Deed::Cancel).await,
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,
             ["contract", "check"] => contract::check(invocation, environment).await,

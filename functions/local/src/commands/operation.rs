@@ -1,6 +1,6 @@
 //! What `plan`, `apply` and `destroy` have in common: their flags, and making a plan.
 
-use crate::commands::no_configuration;
+use crate::commands::{generated_configuration, no_configuration};
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags, UsageError};
 use crate::former_store;
@@ -10,7 +10,7 @@ use crate::variables;
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
 use engine::verdict::{Outcome, Verdict};
-use engine::{PlanOptions, Target};
+use engine::{GeneratedResource, PlanOptions, Target};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 use language::source::Sources;
@@ -39,7 +39,6 @@ pub(super) const FLAGS: &[Flag] = &[
     Flag::Value("target"),
     Flag::Ignored("lock"),
     Flag::IgnoredValue("lock-timeout"),
-    Flag::Unsupported("generate-config-out"),
     Flag::Unsupported("allow-deferral"),
     Flag::Unsupported("state"),
     Flag::Unsupported("state-out"),
@@ -56,6 +55,8 @@ pub(super) struct Operation {
     pub(super) input: bool,
     /// Whether the plan is shown.
     pub(super) shown: bool,
+    /// Where configuration is written for imported objects that have none.
+    pub(super) generate_config_out: Option<String>,
 }
 
 impl Operation {
@@ -102,6 +103,7 @@ impl Operation {
             variables: variables::arguments(flags),
             input: !json && flags.switch("input", session.environment.input()),
             shown: true,
+            generate_config_out: None,
         })
     }
 }
@@ -141,6 +143,8 @@ pub(super) struct Planned {
     pub(super) sources: Arc<Sources>,
     /// Values of ephemeral variables, which the plan does not carry.
     pub(super) ephemeral: engine::Variables,
+    /// Whether configuration was written for imported objects.
+    pub(super) generated: bool,
 }
 
 /// Makes a plan and shows it.
@@ -155,9 +159,10 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
             "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a Terraform configuration file (.tf file) and try again.",
         ));
     }
-    let (source, warnings) = session.configuration()?;
-    let configuration = source.configuration.clone();
-    let sources = configuration.sources.clone();
+    if let Some(path) = &operation.generate_config_out {
+        generated_configuration::check(path, operation.options.mode)?;
+    }
+    let (mut source, warnings) = session.configuration()?;
     let project = session.project()?;
     let always = project.var_files().iter().cloned().map(VariableArgument::File);
     let arguments = always.chain(operation.variables.iter().cloned()).collect();
@@ -177,6 +182,24 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     {
         return Err(objection.into());
     }
+    let mut generated = Vec::new();
+    if let Some(path) = &operation.generate_config_out {
+        let (options, new_estate) = (operation.options.clone(), operation.new_estate);
+        let (resources, found) =
+            runs::generate::generate(&workplace, &source, values.clone(), options, new_estate)
+                .await?;
+        if found.has_errors() {
+            return Err(Failure::Diagnostics(found, source.configuration.sources.clone()));
+        }
+        if !resources.is_empty() {
+            generated_configuration::write(path, &resources)?;
+            diagnostics.push(generated_configuration::warning());
+            (source, _) = session.configuration()?;
+        }
+        generated = resources;
+    }
+    let configuration = source.configuration.clone();
+    let sources = configuration.sources.clone();
     let request = PlanRequest {
         source,
         variables: values,
@@ -191,11 +214,12 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         diagnostics.push(interrupted("Nothing was changed."));
     }
     if operation.shown {
-        show(session, &outcome, &configuration);
+        show(session, &outcome, &configuration, &generated);
     }
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
-    Ok(Planned { workplace, outcome, sources, ephemeral })
+    let generated = !generated.is_empty();
+    Ok(Planned { workplace, outcome, sources, ephemeral, generated })
 }
 
 /// Somebody asked to stop.
@@ -203,8 +227,18 @@ pub(super) fn interrupted(what_now: &str) -> Diagnostic {
     Diagnostic::error("Operation interrupted", format!("It was stopped before its end. {what_now}"))
 }
 
-fn show(session: &Session, outcome: &PlanOutcome, configuration: &Configuration) {
+fn show(
+    session: &Session,
+    outcome: &PlanOutcome,
+    configuration: &Configuration,
+    generated: &[GeneratedResource],
+) {
     let mut view = PlanView::new(outcome.plan());
+    for resource in generated {
+        if let Some(import) = view.imports.get_mut(&resource.address) {
+            import.generated_config = Some(resource.text.clone());
+        }
+    }
     if !view.plan.drift.is_empty() {
         view.relevant = Some(relevant_attributes(configuration, view.plan));
     }

@@ -16,7 +16,8 @@ use views::plan_text::write_next_step;
 const CHANGES: u8 = 2;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own = [Flag::Value("out"), Flag::Switch("detailed-exitcode")];
+    let own =
+        [Flag::Value("out"), Flag::Switch("detailed-exitcode"), Flag::Value("generate-config-out")];
     let known = [operation::FLAGS, &own].concat();
     match super::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
@@ -29,10 +30,12 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 
 async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "To specify a working directory for the plan, use the global -chdir flag.")?;
-    let operation = Operation::parse(session, flags)?;
+    let mut operation = Operation::parse(session, flags)?;
+    let generate = flags.value("generate-config-out");
+    operation.generate_config_out = generate.map(str::to_owned);
     signals::listen(session.stop.clone(), session.reporter.clone());
     session.reporter.keep_ticking();
-    let Planned { outcome, .. } = operation::plan(session, &operation).await?;
+    let Planned { outcome, generated, .. } = operation::plan(session, &operation).await?;
     if outcome.diagnostics.has_errors() {
         return Ok(1);
     }
@@ -46,7 +49,8 @@ async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     }
     if matches!(session.reporter.voice, Voice::Human(_)) && applyable {
         let options = session.reporter.text;
-        session.reporter.write(|to| write_next_step(out, options, to));
+        let generated = generate.filter(|_| generated);
+        session.reporter.write(|to| write_next_step(out, generated, options, to));
     }
     Ok(match flags.switch("detailed-exitcode", false) && applyable {
         true => CHANGES,

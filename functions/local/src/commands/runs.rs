@@ -1,15 +1,20 @@
 //! `plumb runs list` and `plumb runs show`
 
 use super::adopt::estate;
+use super::remote;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flags, UsageError};
+use crate::flags::{Flag, Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
 use views::run_history;
 
+fn flags() -> Vec<Flag> {
+    [&super::SPEECH[..], &[remote::REMOTE]].concat()
+}
+
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &super::SPEECH) {
+    match super::begin(invocation, environment, &flags()) {
         Ok((session, flags)) => {
             let result = all(&session, &flags).await;
             session.conclude(result, "runs list")
@@ -20,6 +25,9 @@ pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironmen
 
 async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "The command takes no arguments. To see one run: plumb runs show RUN.")?;
+    if flags.value("remote").is_some() {
+        return remote::list(session, flags).await;
+    }
     let runs = runs::history::list(&estate(session).await?).await?;
     session.reporter.write(|out| match flags.switch("json", false) {
         true => writeln!(out, "{}", run_history::list_json(&runs)),
@@ -29,7 +37,7 @@ async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &super::SPEECH) {
+    match super::begin(invocation, environment, &flags()) {
         Ok((session, flags)) => {
             let result = one(&session, &flags).await;
             session.conclude(result, "runs show")
@@ -39,6 +47,9 @@ pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironmen
 }
 
 async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    if flags.value("remote").is_some() {
+        return remote::one(session, flags).await;
+    }
     let [name] = flags.positional.as_slice() else {
         let detail =
             "It is a run as \"plumb runs list\" prints it, or a plan; its beginning will do.";

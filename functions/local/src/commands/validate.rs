@@ -67,7 +67,8 @@ async fn check(session: &Session) -> Result<(Diagnostics, Arc<Sources>), Failure
     if !diagnostics.has_errors() {
         let locks = session.directory.locks()?;
         let providers = session.providers(&locks)?;
-        let packages = session.directory.packages(session.directory.cli_config()?, locks);
+        let packages = session.directory.packages(session.cli_config()?, locks);
+        diagnostics.extend(required_providers::development_overrides(&packages));
         diagnostics.extend(required_providers::missing(&source.configuration, &packages));
         if diagnostics.has_errors() {
             return Ok((diagnostics, sources));

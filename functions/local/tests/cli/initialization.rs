@@ -26,10 +26,10 @@ fn modules_have_to_be_installed_before_they_are_planned() {
 fn providers_have_to_be_locked_before_they_are_planned_with() {
     let scene = Scene::new(&[(
         "main.tf",
-        "terraform {\n  required_providers {\n    x = {\n      source = \"example.com/a/x\"\n    }\n  }\n}\n",
+        "terraform {\n  required_providers {\n    x = {\n      source = \"localhost:1/a/x\"\n    }\n  }\n}\n",
     )]);
     scene.run(&["plan"]).assert_refused("plumb init");
-    scene.run(&["init"]).assert_refused("example.com/a/x");
+    scene.run(&["init"]).assert_refused("localhost:1/a/x");
     assert!(!scene.path().join(".terraform.lock.hcl").exists());
 }
 

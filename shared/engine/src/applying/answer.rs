@@ -11,6 +11,7 @@ use crate::recorder::Step;
 use crate::stop::{StopCause, StopLevel};
 use providers::{ApplyResourceResponse, ProviderError, Response};
 use std::future::Future;
+use std::sync::Arc;
 use values::Value;
 
 /// A provider's answer; `None` where it was waited for no longer.
@@ -55,7 +56,7 @@ impl ApplyWalk {
 impl Target {
     /// Checks and records what the provider returned.
     pub(super) async fn take_answer(
-        &self,
+        self: &Arc<Self>,
         change: &ResourceInstanceChange,
         plan: &FinalPlan,
         answer: Answer,
@@ -99,7 +100,12 @@ impl Target {
         };
         let mut state = mark_by_configuration(&self.schema, &plan.planned, &state);
         if unfinished {
-            let (value, status) = (without_unknowns(&state), ObjectStatus::Ready);
+            let value = without_unknowns(&state);
+            // Whoever finds it so and has no plan of it must not take it for finished.
+            let status = match self.is_provisioned(change) {
+                true => ObjectStatus::Tainted,
+                false => ObjectStatus::Ready,
+            };
             let object = self.object(change, value.clone(), private, status);
             self.walk.leave();
             self.record(&object, Step::Unfinished).await;
@@ -136,8 +142,14 @@ impl Target {
             false => ObjectStatus::Ready,
         };
         let object = self.object(change, state.clone(), private, status);
-        ok &= self.record(&object, self.walk.members.step(&self.address, ok)).await;
-        Taken { ok, value: state, error }
+        if !ok {
+            self.record(&object, self.walk.members.step(&self.address, false)).await;
+            return Taken { ok: false, value: state, error };
+        }
+        match self.record_made(change, object).await {
+            Ok(()) => Taken { ok: true, value: state, error },
+            Err(unprovisioned) => Taken { ok: false, value: state, error: unprovisioned },
+        }
     }
 
     /// The call was cut off and left nothing to hold on to: its record keeps saying that it is in flight, and

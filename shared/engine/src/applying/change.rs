@@ -40,6 +40,11 @@ async fn change(walk: &Arc<ApplyWalk>, address: &ResourceInstance) -> bool {
             false
         }
         (Place::Done, _) => target.take_recorded(change).await,
+        (Place::ToProvision, _) => target.provision_left(change).await,
+        (Place::Provisioning(claim), _) => {
+            target.provisioners_were_cut_off(&claim).await;
+            false
+        }
         (place, ResourceMode::Managed) => target.apply(change, place).await,
         _ => target.read(change).await,
     }
@@ -103,9 +108,7 @@ impl Target {
     /// Another invocation made the change: its result is what dependents need.
     async fn take_recorded(self: &Arc<Self>, change: &ResourceInstanceChange) -> bool {
         let Ok(Some(object)) = self.recorded().await else { return false };
-        self.count(change);
-        self.walk.context.working.set_instance(&self.address, object.value.clone());
-        self.postconditions(object.value).await
+        self.made(change, object.value).await
     }
 
     fn count(&self, change: &ResourceInstanceChange) {
@@ -127,7 +130,7 @@ impl Target {
             }
             Place::InFlight(claim) => self.settle(change, &config, &claim).await,
             Place::Unfinished(claim) => self.poll(change, &config, &claim).await,
-            Place::Done | Place::Failed => None,
+            Place::Done | Place::Failed | Place::ToProvision | Place::Provisioning(_) => None,
         };
         match work {
             None => false,
@@ -310,14 +313,37 @@ impl Target {
         let environment = &self.walk.context.environment;
         environment.hook(|h| h.pre_apply(&hooked, action, &change.before, &found.value));
         let object = self.object(change, found.value, found.private, ObjectStatus::Ready);
-        let ok = self.record(&object, self.walk.members.step(&self.address, true)).await;
-        environment.hook(|h| h.post_apply(&hooked, action, &object.value, None));
-        if !ok {
-            return false;
-        }
+        let value = object.value.clone();
+        let made = self.record_made(change, object).await;
+        let error = made.as_ref().err().and_then(Option::as_deref);
+        environment.hook(|h| h.post_apply(&hooked, action, &value, error));
+        made.is_ok() && self.made(change, value).await
+    }
+
+    /// The change is made and recorded: others may use its result.
+    pub(super) async fn made(
+        self: &Arc<Self>,
+        change: &ResourceInstanceChange,
+        value: Value,
+    ) -> bool {
         self.count(change);
-        self.walk.context.working.set_instance(&self.address, object.value.clone());
-        self.postconditions(object.value).await
+        self.walk.context.working.set_instance(&self.address, value.clone());
+        self.postconditions(value).await
+    }
+
+    /// Announces a call; `false` where it must not be made.
+    pub(super) async fn begin(&self, call: &Call) -> bool {
+        match self.walk.recorder.begin(&self.address, call).await {
+            Ok(()) => true,
+            Err(CallRefused::Unrecorded(e)) => {
+                self.fail(&e.summary, e.detail);
+                false
+            }
+            Err(CallRefused::NothingMore(_)) => {
+                self.walk.leave();
+                false
+            }
+        }
     }
 
     async fn call(
@@ -331,16 +357,8 @@ impl Target {
             return false;
         };
         let call = self.described(change, &plan, config, &schemas, token);
-        match self.walk.recorder.begin(&self.address, &call).await {
-            Ok(()) => {}
-            Err(CallRefused::Unrecorded(e)) => {
-                self.fail(&e.summary, e.detail);
-                return false;
-            }
-            Err(CallRefused::NothingMore(_)) => {
-                self.walk.leave();
-                return false;
-            }
+        if !self.begin(&call).await {
+            return false;
         }
         if let Some(key) = &call.put_aside {
             self.walk.records.put_aside(&self.address, key);
@@ -361,12 +379,7 @@ impl Target {
         let answer = self.walk.answer(self.provider.apply_resource(request)).await;
         let taken = self.take_answer(change, &plan, answer).await;
         environment.hook(|h| h.post_apply(&object, action, &taken.value, taken.error.as_deref()));
-        if !taken.ok {
-            return false;
-        }
-        self.count(change);
-        self.walk.context.working.set_instance(&self.address, taken.value.clone());
-        self.postconditions(taken.value).await
+        taken.ok && self.made(change, taken.value).await
     }
 
     /// A call with all by which its outcome can be found out later.
@@ -378,8 +391,10 @@ impl Target {
         schemas: &ProviderSchema,
         token: Option<String>,
     ) -> Call {
+        let provisioners = self.provisioners_standing(change);
         if !plan.creates() {
-            return Call::new(ClaimedObject::Current, ClaimedAction::Update);
+            let update = Call::new(ClaimedObject::Current, ClaimedAction::Update);
+            return Call { provisioners, ..update };
         }
         let random = &*self.walk.context.environment.random;
         let identity = schemas.identities.get(&self.address.resource.ty);
@@ -392,6 +407,7 @@ impl Target {
             token: token
                 .or_else(|| request_token::is_known(schemas).then(|| request_token::new(random))),
             import_identity: import_identity(identity, &self.schema, config),
+            provisioners,
             ..Call::new(ClaimedObject::Current, ClaimedAction::Create)
         }
     }

@@ -4,15 +4,18 @@ use super::ApplyWalk;
 use super::answer::{Answer, STOPPED};
 use super::instance_records::{put, stored};
 use super::members::{Part, Place};
+use super::provisioning::{Provisioned, Unprovisioned};
 use crate::changes::{Action, ResourceInstanceChange};
+use crate::evaluation::RepetitionData;
 use crate::graph::Walked;
 use crate::hooks::HookObject;
-use crate::object::{DeposedKey, Object, StoredObject};
+use crate::object::{DeposedKey, Object, ObjectStatus, StoredObject};
 use crate::object_codec::{decode, resource_schema};
 use crate::object_read::read_object;
 use crate::provider_diagnostics::{failed_call, in_body};
+use crate::provider_meta::running_for;
 use crate::record::body::ClaimedAction;
-use crate::recorder::{Call, CallRefused};
+use crate::recorder::{Call, CallRefused, NothingMore};
 use language::diagnostics::Diagnostic;
 use language::source::Span;
 use providers::{ApplyResourceRequest, Provider, TypedSchema};
@@ -38,7 +41,7 @@ pub(crate) async fn visit(
 }
 
 async fn delete(
-    walk: &ApplyWalk,
+    walk: &Arc<ApplyWalk>,
     address: &ResourceInstance,
     deposed: Option<&DeposedKey>,
 ) -> bool {
@@ -53,7 +56,11 @@ async fn delete(
             walk.count_deletion(change);
             return true;
         }
-        Place::ToDo { .. } | Place::InFlight(_) | Place::Unfinished(_) => {}
+        Place::ToDo { .. }
+        | Place::InFlight(_)
+        | Place::Unfinished(_)
+        | Place::ToProvision
+        | Place::Provisioning(_) => {}
     }
     let state = walk.records.get(address);
     let recorded = match deposed {
@@ -70,7 +77,8 @@ async fn delete(
         }
         return forgotten;
     }
-    let provider = walk.context.pool.running(&change.provider);
+    let module = address.module.path();
+    let provider = running_for(&walk.context, &change.provider, &module);
     let schemas = walk.context.pool.schema(&change.provider.provider);
     let schema = schemas
         .as_ref()
@@ -91,7 +99,7 @@ async fn delete(
 
 /// One deletion.
 struct Deletion<'a> {
-    walk: &'a ApplyWalk,
+    walk: &'a Arc<ApplyWalk>,
     address: &'a ResourceInstance,
     deposed: Option<&'a DeposedKey>,
     change: &'a ResourceInstanceChange,
@@ -223,6 +231,9 @@ impl Deletion<'_> {
         }
         let (hooked, null) = (self.hooked(), schema.null());
         context.environment.hook(|h| h.pre_apply(&hooked, Action::Delete, &object.value, &null));
+        if let Err(unprovisioned) = self.provision(recorded, &object).await {
+            return self.keep(&object, unprovisioned).await;
+        }
         let request = ApplyResourceRequest {
             ty: self.address.resource.ty.clone(),
             prior_state: object.value.unmark_deep(),
@@ -266,6 +277,55 @@ impl Deletion<'_> {
             walk.count_deletion(self.change);
         }
         ok
+    }
+
+    /// Runs the provisioners that precede the deletion of a current object that is whole. Then the lease is looked at
+    /// again, since they may have taken long.
+    async fn provision(
+        &self,
+        recorded: &StoredObject,
+        object: &Object,
+    ) -> Result<(), Unprovisioned> {
+        if self.deposed.is_some() || recorded.status == ObjectStatus::Tainted {
+            return Ok(());
+        }
+        let Some((scope, provisioners)) = self.walk.destruction_provisioners(self.address) else {
+            return Ok(());
+        };
+        let on = Provisioned {
+            address: self.address.clone(),
+            scope,
+            data: RepetitionData::of_key(&self.address.key),
+            object: object.value.clone(),
+        };
+        self.walk.provision(on, provisioners).await?;
+        match self.walk.recorder.may_begin() {
+            Ok(()) | Err(NothingMore::TimeIsUp) => Ok(()),
+            Err(_) => Err(Unprovisioned::NothingMore),
+        }
+    }
+
+    /// The object stays, since its provisioners have not done what precedes its deletion.
+    async fn keep(&self, object: &Object, why: Unprovisioned) -> bool {
+        let error = match why {
+            Unprovisioned::Failed(error) => {
+                let step = self.walk.members.step(self.address, false);
+                let recorder = &*self.walk.recorder;
+                let kept = self.walk.records.write(recorder, self.address, step, |_| {}).await;
+                if let Err(e) = kept {
+                    self.fail(&e.summary, e.detail);
+                }
+                error
+            }
+            Unprovisioned::NothingMore => {
+                self.walk.leave();
+                STOPPED.to_owned()
+            }
+        };
+        let hooks = &self.walk.context.environment;
+        let hooked = self.hooked();
+        hooks.hook(|h| h.post_apply(&hooked, Action::Delete, &object.value, Some(&error)));
+        false
     }
 
     /// What the call has left of the object, and an error; `None` where the call was cut short by us.

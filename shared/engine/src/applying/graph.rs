@@ -11,7 +11,9 @@ use crate::transaction::Progress;
 use crate::vertex::{ConfigurationEdges, Replaced, Vertex};
 use language::module::Configuration;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use values::address::{AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance};
+use values::address::{
+    AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode,
+};
 
 /// The graph, and the keys under which replaced objects wait for their deletion.
 pub(crate) struct ApplyGraph {
@@ -93,6 +95,10 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan, resumed: Option<&Progres
                 module.is_root() && !destroying && planned
             }
             Vertex::Check(..) => !destroying && !plan.targeted,
+            // As in Terraform, also what nothing uses: its conditions may say something.
+            Vertex::Resource(resource) => {
+                resource.resource.mode == ResourceMode::Ephemeral && !destroying && !plan.targeted
+            }
             _ => false,
         })
         .collect();
@@ -110,6 +116,15 @@ pub(super) fn add_resources(
         for resource in node.module.resources.keys() {
             let resource = resource.in_module(&node.path);
             let whole = edges.graph.add(Vertex::Resource(resource.clone()));
+            if resource.resource.mode == ResourceMode::Ephemeral {
+                // Nothing of it is in the plan: it is opened again.
+                edges.add_resource_edges(whole, &resource);
+                if let Some(address) = configuration.provider_for(&resource) {
+                    let provider = edges.add_provider(&address);
+                    edges.graph.connect(whole, provider);
+                }
+                continue;
+            }
             let expansion = edges.graph.add(Vertex::Expansion(resource.clone()));
             edges.graph.connect(whole, expansion);
             let module = edges.module_vertex(&node.path);

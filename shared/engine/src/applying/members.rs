@@ -2,7 +2,7 @@
 
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::object::DeposedKey;
-use crate::record::body::{Claim, ClaimedAction, ClaimedObject};
+use crate::record::body::{Claim, ClaimedAction, ClaimedObject, ProvisionersStanding};
 use crate::recorder::Step;
 use crate::state::InstanceState;
 use crate::transaction::{MemberProgress, Progress, Standing};
@@ -34,6 +34,10 @@ pub(crate) enum Place {
     InFlight(Box<Claim>),
     /// A provider was stopped at it.
     Unfinished(Box<Claim>),
+    /// The object is made; its provisioners are to be run.
+    ToProvision,
+    /// The object is made; its provisioners may have run.
+    Provisioning(Box<Claim>),
 }
 
 /// What remains of an instance.
@@ -148,6 +152,12 @@ impl Members {
             Standing::Done { failed: true } => Place::Failed,
             Standing::Done { failed: false } => Place::Done,
             Standing::ToDo(claim) if !claim.begun => to_do,
+            Standing::ToDo(claim) if part == Part::Change && is_to_provision(claim) => {
+                Place::ToProvision
+            }
+            Standing::InFlight(claim) if part == Part::Change && is_provisioning(claim) => {
+                Place::Provisioning(Box::new(claim.clone()))
+            }
             Standing::InFlight(claim) if concerns(claim, part) => {
                 Place::InFlight(Box::new(claim.clone()))
             }
@@ -195,6 +205,14 @@ pub(crate) fn put_aside(standing: &Standing) -> Option<DeposedKey> {
         }
         Standing::Done { .. } => None,
     }
+}
+
+fn is_to_provision(claim: &Claim) -> bool {
+    claim.provisioners == Some(ProvisionersStanding::Pending)
+}
+
+fn is_provisioning(claim: &Claim) -> bool {
+    claim.provisioners == Some(ProvisionersStanding::Begun)
 }
 
 /// Whether a claim's call is one of this part.

@@ -9,6 +9,7 @@ mod graph;
 mod instance_records;
 mod members;
 mod outputs;
+mod provisioning;
 mod relocation;
 mod request_token;
 mod resource;
@@ -22,6 +23,7 @@ pub(crate) use takeover::settle;
 
 use crate::changes::{Action, ResourceInstanceChange, Summary};
 use crate::checks::CheckResults;
+use crate::ephemeral;
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
 use crate::object::{DeposedKey, Object};
@@ -37,13 +39,14 @@ use instance_records::{InstanceRecords, put, stored};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use members::{Members, Part, Place};
 use providers::TypedSchema;
+use provisioning::RemovedProvisioners;
 use relocation::Relocation;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use values::Value;
-use values::address::{ConfigResource, ResourceInstance};
+use values::address::{ConfigResource, ResourceInstance, ResourceMode};
 
 /// What an apply came to.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +126,7 @@ impl Applied {
 
 /// One apply.
 pub(crate) struct ApplyWalk {
-    pub(crate) context: EvalContext,
+    pub(crate) context: Arc<EvalContext>,
     pub(crate) plan: Arc<Plan>,
     pub(crate) recorder: Arc<dyn Recorder>,
     pub(crate) records: InstanceRecords,
@@ -132,6 +135,8 @@ pub(crate) struct ApplyWalk {
     /// Resources of which something changes.
     changed: BTreeSet<ConfigResource>,
     instances: HashMap<ConfigResource, Vec<ResourceInstance>>,
+    /// What runs when resources are destroyed that nothing declares any more.
+    removed: RemovedProvisioners,
     deposed: HashMap<ResourceInstance, DeposedKey>,
     /// Instances whose records are not where the plan wants them, since moving or importing failed.
     unmoved: BTreeSet<ResourceInstance>,
@@ -245,7 +250,7 @@ pub(crate) async fn apply(
     recorder: Arc<dyn Recorder>,
     options: ApplyOptions,
 ) -> (Applied, Diagnostics) {
-    let graph::ApplyGraph { graph, deposed } =
+    let graph::ApplyGraph { mut graph, deposed } =
         graph::build(&context, &plan, options.resumed.as_ref());
     let mut changes = HashMap::new();
     let mut changed = BTreeSet::new();
@@ -279,18 +284,20 @@ pub(crate) async fn apply(
         records: &records,
         members: &members,
     };
+    let removed = RemovedProvisioners::find(&context.configuration);
     let mut unmoved = relocation.record_moves().await;
     let unimported = relocation.record_imports().await;
     let import = plan.imports.len() - unimported.len();
     unmoved.extend(unimported);
     let walk_state = Arc::new(ApplyWalk {
-        context,
+        context: Arc::new(context),
         plan,
         recorder,
         records,
         changes,
         changed,
         instances,
+        removed,
         deposed,
         unmoved,
         summary: Mutex::new(Summary { import, ..Summary::default() }),
@@ -304,13 +311,14 @@ pub(crate) async fn apply(
     });
     let cycles = graph.cycles();
     if cycles.is_empty() {
+        ephemeral::close_after_use(&mut graph);
         walk(
             &graph,
             |vertex| {
                 let (walk_state, vertex) = (walk_state.clone(), vertex.clone());
                 async move { visit(walk_state, vertex).await }
             },
-            |_| {},
+            Vertex::is_always_visited,
         )
         .await;
     } else {
@@ -347,6 +355,7 @@ fn incomplete() -> Diagnostic {
 async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
     match vertex {
         Vertex::Changed(_) | Vertex::Destroyed(..) | Vertex::Settled => Walked::Done,
+        Vertex::Close(resource) => ephemeral::close(&walk.context, &resource).await,
         _ if !walk.may_begin() => Walked::Failed,
         Vertex::Change(address) | Vertex::Destroy(address, _) if walk.is_unmoved(&address) => {
             Walked::Failed
@@ -360,6 +369,14 @@ async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
             walked
         }
         Vertex::Expansion(resource) => resource::expand(walk, resource).await,
+        Vertex::Resource(resource) if resource.resource.mode == ResourceMode::Ephemeral => {
+            let walked = ephemeral::open(&walk.context, &resource).await;
+            // Nor because something cannot be opened once more.
+            if matches!(walked, Walked::Failed) && walk.members.resumed().is_some() {
+                walk.leave();
+            }
+            walked
+        }
         Vertex::Resource(resource) => resource::finish(&walk, &resource),
         Vertex::Change(address) => change::visit(walk, address).await,
         Vertex::Destroy(address, deposed) => deletion::visit(walk, address, deposed).await,

@@ -229,13 +229,23 @@ async fn walk_graph(graph: &Graph<Vertex>, again: &Arc<Again>) {
             }
         }
     };
-    walk(graph, visit, |_| {}).await;
+    walk(graph, visit, |_| false).await;
 }
 
 impl Again {
     /// Puts a resource together from what this run has made of it, and what others have.
     fn finish(&self, resource: &ConfigResource) -> Walked {
         let (before, working) = (&self.walk.context.working, &self.context.working);
+        if resource.resource.mode == ResourceMode::Ephemeral {
+            // Nothing is opened once more for outputs, which keep nothing of it.
+            for module in working.module_instances(&resource.module).iter() {
+                let absolute = resource.resource.absolute(module);
+                if let Some(value) = before.resource(&absolute) {
+                    working.set_resource(absolute, value);
+                }
+            }
+            return Walked::Done;
+        }
         for address in self.walk.instances(resource) {
             let value = before.instance(address).or_else(|| value_of(&self.walk, address));
             if let Some(value) = value {

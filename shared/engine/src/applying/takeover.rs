@@ -4,10 +4,11 @@
 use super::settling::{Outcome, Settling};
 use crate::context::Context;
 use crate::evaluation::EvalContext;
-use crate::object::{DeposedKey, Object};
+use crate::object::{DeposedKey, Object, ObjectStatus};
 use crate::object_codec::{encode, resource_schema};
 use crate::plan::Plan;
 use crate::planning::with_providers;
+use crate::provider_meta::running_for;
 use crate::record::body::{Claim, ClaimedAction, ClaimedObject, SharedAddresses};
 use crate::state::InstanceState;
 use crate::transaction::{InFlight, Settled, Settler};
@@ -70,7 +71,8 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
         Settled::NotNow(said.join("; "))
     };
     let pool = &context.pool;
-    let provider = pool.running(&provider_address).filter(|_| !errors.has_errors());
+    let provider = running_for(context, &provider_address, &address.module.path())
+        .filter(|_| !errors.has_errors());
     let schemas = pool.schema(&provider_address.provider);
     let schema = schemas
         .as_ref()
@@ -98,7 +100,10 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
             Settled::Known(Box::new(state))
         }
         Outcome::There(object) => {
-            let object = with_dependencies(*object, claim);
+            let mut object = with_dependencies(*object, claim);
+            if claim.provisioners.is_some() {
+                object.status = ObjectStatus::Tainted;
+            }
             match there(recorded, key.as_ref(), &provider_address, schema, &object) {
                 Ok(state) => Settled::Known(Box::new(state)),
                 Err(problem) => Settled::NotNow(problem),

@@ -11,6 +11,7 @@ use crate::object_codec::{decode, mark_by_configuration, resource_schema};
 use crate::object_read::read_object;
 use crate::planning::{blocking, ignored_paths};
 use crate::provider_diagnostics::{CallFailure, in_body};
+use crate::provider_meta::running_for;
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
 use language::source::Span;
@@ -27,7 +28,7 @@ pub(super) struct Target {
     pub(super) provider: Arc<dyn Provider>,
     pub(super) schema: TypedSchema,
     node: Arc<ModuleNode>,
-    data: RepetitionData,
+    pub(super) data: RepetitionData,
 }
 
 /// Something went wrong, which was reported.
@@ -66,7 +67,7 @@ impl Target {
         let context = &walk.context;
         let change = walk.change(address)?;
         let node = context.node(&address.module.path())?.clone();
-        let provider = context.pool.running(&change.provider)?;
+        let provider = running_for(context, &change.provider, &address.module.path())?;
         let schemas = context.pool.schema(&change.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let expansion = context.working.expansion(&address.containing())?;

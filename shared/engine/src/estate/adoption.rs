@@ -5,8 +5,8 @@ use super::{Estate, EstateError, Swapped, swap_instance};
 use crate::identifiers::{Principal, RunId, WriteId, hexadecimal};
 use crate::object::StoredObject;
 use crate::record::body::{
-    ClaimState, Decided, DecisionBody, FORMAT, InstanceBody, ObjectBody, Phase, RecordKind,
-    TransactionBody, UnknownFields, WrittenBy, decode, encode,
+    ClaimState, Decided, DecisionBody, FORMAT, InstanceBody, ObjectBody, ObjectStatusBody, Phase,
+    RecordKind, TransactionBody, UnknownFields, WrittenBy, decode, encode,
 };
 use records::{Key, StoreError, Version};
 use std::collections::BTreeMap;
@@ -192,7 +192,8 @@ impl Estate {
         self.take(address, found, kept, Decided::AdoptFile(file.to_owned()), by).await
     }
 
-    /// Records an object that a provider has found, where a create was in doubt.
+    /// Records an object that a provider has found, where a create was in doubt: as tainted, where provisioners were to
+    /// run on it and did not.
     ///
     /// # Errors
     /// Where nothing is in doubt, or the instance has an object; where a transaction works on it.
@@ -204,6 +205,11 @@ impl Estate {
         by: &Principal,
     ) -> Result<Adopted, AdoptionError> {
         let found = self.doubtful(address).await?;
+        let mut object = ObjectBody::from_object(&found.key, object)?;
+        let doubt = found.body.as_ref().and_then(|body| body.doubt.as_ref());
+        if doubt.is_some_and(|doubt| doubt.unprovisioned) {
+            object.status = ObjectStatusBody::Tainted;
+        }
         let body = InstanceBody {
             format: FORMAT,
             address: address.to_string(),
@@ -212,7 +218,7 @@ impl Estate {
             write_id: WriteId::new(&*self.random),
             written_at: 0,
             written_by: self.by(RunId::new(&*self.random), by),
-            object: Some(ObjectBody::from_object(&found.key, object)?),
+            object: Some(object),
             deposed: BTreeMap::new(),
             moved_from: None,
             claim: None,

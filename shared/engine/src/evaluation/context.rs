@@ -153,6 +153,23 @@ impl EvalContext {
         self.evaluate_reading(Some(reader), module, data, this, evaluate)
     }
 
+    /// Evaluates for what is looked at alone, while planning: nothing is reported, since what is wrong is found again
+    /// where the value is needed.
+    pub(crate) fn look_for(
+        &self,
+        reader: &Reader,
+        module: &ModuleInstance,
+        data: &RepetitionData,
+        this: Option<Value>,
+        evaluate: impl FnOnce(&mut Evaluation<'_>),
+    ) {
+        let Some(node) = self.node(&module.path()).filter(|_| self.keeps_reads()) else { return };
+        let scope = ModuleScope::new(self, node, module, data, this);
+        let mut evaluation = Evaluation::new(&scope);
+        evaluate(&mut evaluation);
+        self.logs.add(reader, evaluation.reads);
+    }
+
     fn evaluate_reading<T>(
         &self,
         reader: Option<&Reader>,

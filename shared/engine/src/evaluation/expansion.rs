@@ -38,6 +38,19 @@ pub(crate) struct RepetitionData {
     pub(crate) each_value: Option<Value>,
 }
 
+impl RepetitionData {
+    /// Of an instance whose block may say by now what it will: the value of `each` is not known.
+    pub(crate) fn of_key(key: &InstanceKey) -> RepetitionData {
+        let mut data = RepetitionData::default();
+        match key {
+            InstanceKey::None => {}
+            InstanceKey::Int(index) => data.count_index = Some(Value::number(*index)),
+            InstanceKey::String(key) => data.each_key = Some(Value::shared_string(key.clone())),
+        }
+        data
+    }
+}
+
 impl Expansion {
     /// What has these keys, whatever the configuration says by now. The values of `each` are not known.
     pub(crate) fn of_keys(keys: impl IntoIterator<Item = InstanceKey>) -> Expansion {
@@ -175,7 +188,8 @@ fn count(
 ) -> Option<Expansion> {
     const SUMMARY: &str = "Invalid count argument";
     if raw.marks().is_ephemeral() {
-        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a count.".into());
+        let detail = "The given \"count\" is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify the number of resource instances.";
+        evaluation.diagnostics.push(Diagnostic::error(SUMMARY, detail).at(expression.span));
         return None;
     }
     // A sensitive number discloses nothing by being counted to; keys of for_each would.
@@ -248,7 +262,7 @@ fn for_each(
         return None;
     }
     if value.marks().is_ephemeral() {
-        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"for_each\" value is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a resource's for_each.".into());
+        refuse(evaluation, expression, Some(Cause::Ephemeral), SUMMARY, "The given \"for_each\" value is derived from an ephemeral value, which means that Terraform cannot persist it between plan/apply rounds. Use only non-ephemeral values to specify a resource's instance keys.".into());
         return None;
     }
     let ty = value.ty();

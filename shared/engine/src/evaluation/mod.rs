@@ -5,6 +5,8 @@ mod checks;
 mod context;
 mod expansion;
 pub(crate) mod named_values;
+mod off_runtime;
+mod provider_functions;
 mod read_logs;
 mod scope;
 mod working;
@@ -15,5 +17,6 @@ pub(crate) use context::{EvalContext, Operation};
 pub(crate) use expansion::{
     Expansion, RepetitionData, evaluate_expansion, evaluate_expansion_in_parts,
 };
+pub(crate) use off_runtime::blocking;
 pub(crate) use read_logs::Reader;
 pub(crate) use working::{Named, Working};

@@ -2,19 +2,20 @@
 
 use super::context::{EvalContext, Operation};
 use super::expansion::RepetitionData;
+use super::provider_functions;
 use super::working::Named;
 use crate::object_codec::resource_schema;
 use language::diagnostics::{Diagnostic, Diagnostics};
-use language::functions::FunctionContext;
+use language::functions::{CallError, FunctionContext};
 use language::module::{Available, ModuleNode};
 use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
-use language::scope::{ProviderFunctionCall, ProviderFunctionError, Scope};
-use language::source::Sources;
+use language::scope::{ProviderFunction, ProviderFunctionName, Scope};
+use language::source::{Sources, Span};
 use language::syntax::ast::TraversalStep;
 use language::syntax::suggest;
 use std::sync::Arc;
-use values::Value;
-use values::address::{InstanceKey, ModuleInstance};
+use values::address::{InstanceKey, ModuleInstance, Resource, ResourceMode};
+use values::{Marks, Value};
 
 /// What expressions see in one module instance, and in one instance of a repeated block there.
 pub(crate) struct ModuleScope<'a> {
@@ -44,7 +45,11 @@ impl<'a> ModuleScope<'a> {
 
     /// Whether the attributes that a reference to a resource names are in its schema.
     fn check_attribute(&self, reference: &Reference) -> Option<Diagnostic> {
-        let Subject::Resource(resource) = &reference.subject else { return None };
+        let resource = match &reference.subject {
+            Subject::Resource(resource) => resource,
+            Subject::SelfObject => return self.check_own_attribute(reference),
+            _ => return None,
+        };
         let config = resource.in_module(&self.node.path);
         let provider = self.context.configuration.provider_for(&config)?;
         let schemas = self.context.pool.schema(&provider.provider)?;
@@ -55,19 +60,35 @@ impl<'a> ModuleScope<'a> {
         };
         let [TraversalStep::Attribute { name, span }, ..] = steps else { return None };
         let block = &schema.block;
-        if block.attributes.contains_key(name) || block.blocks.contains_key(name) {
+        unsupported(name, *span, block.attributes.keys().chain(block.blocks.keys()))
+    }
+
+    /// The same for `self`.
+    fn check_own_attribute(&self, reference: &Reference) -> Option<Diagnostic> {
+        let [TraversalStep::Attribute { name, span }, ..] = reference.remaining() else {
             return None;
+        };
+        let ty = self.this.as_ref()?.ty();
+        unsupported(name, *span, ty.attributes()?.keys())
+    }
+
+    /// What was opened; nothing is known of it where nothing is opened.
+    fn ephemeral(&self, reference: &Reference, resource: &Resource) -> Result<Value, Diagnostics> {
+        let unknown = || Value::dynamic().with_marks(Marks::EPHEMERAL);
+        if matches!(self.context.operation, Operation::Validate | Operation::Inspect) {
+            return Ok(unknown());
         }
-        let known = block.attributes.keys().chain(block.blocks.keys()).map(|k| &**k);
-        let hint = suggest(name, known)
-            .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
-        Some(
-            Diagnostic::error(
-                "Unsupported attribute",
-                format!("This object has no argument, nested block, or exported attribute named {:?}.{hint}", &**name),
-            )
-            .at(*span),
-        )
+        let resource = resource.absolute(self.module);
+        if let Some(expired) = self.context.pool.ephemerals.expired(&resource) {
+            return Err(Self::missing(
+                reference,
+                "Ephemeral resource instance has expired",
+                format!(
+                    "The remote object for {expired} is no longer available due to a renewal error, so Terraform cannot evaluate this expression."
+                ),
+            ));
+        }
+        Ok(self.context.working.resource(&resource).unwrap_or_else(unknown))
     }
 
     /// The object of outputs of each instance of a call, put together.
@@ -94,6 +115,24 @@ impl<'a> ModuleScope<'a> {
         }
         value
     }
+}
+
+/// That an object has no such attribute, where it has none.
+fn unsupported<'k>(
+    name: &Arc<str>,
+    at: Span,
+    known: impl Iterator<Item = &'k Arc<str>> + Clone,
+) -> Option<Diagnostic> {
+    if known.clone().any(|known| known == name) {
+        return None;
+    }
+    let hint = suggest(name, known.map(|known| &**known))
+        .map_or_else(String::new, |near| format!(" Did you mean {near:?}?"));
+    let detail = format!(
+        "This object has no argument, nested block, or exported attribute named {:?}.{hint}",
+        &**name
+    );
+    Some(Diagnostic::error("Unsupported attribute", detail).at(at))
 }
 
 /// A module's directory as `path` gives it: relative to the root, with forward slashes.
@@ -128,6 +167,9 @@ impl Scope for ModuleScope<'_> {
         Ok(match &reference.subject {
             Subject::Variable(name) => named(Named::Variable(name.clone())),
             Subject::Local(name) => named(Named::Local(name.clone())),
+            Subject::Resource(resource) if resource.mode == ResourceMode::Ephemeral => {
+                self.ephemeral(reference, resource)?
+            }
             Subject::Resource(resource) => working
                 .resource(&resource.absolute(self.module))
                 .unwrap_or_else(Value::dynamic),
@@ -144,7 +186,7 @@ impl Scope for ModuleScope<'_> {
             }
             Subject::Terraform(TerraformAttribute::Applying) => {
                 Value::bool(self.context.operation == Operation::Apply)
-                    .with_marks(values::Marks::EPHEMERAL)
+                    .with_marks(Marks::EPHEMERAL)
             }
             Subject::CountIndex => self.data.count_index.clone().ok_or_else(|| {
                 Self::missing(
@@ -174,28 +216,19 @@ impl Scope for ModuleScope<'_> {
         })
     }
 
+    fn provider_function(
+        &self,
+        name: &ProviderFunctionName<'_>,
+    ) -> Result<ProviderFunction, Box<Diagnostic>> {
+        provider_functions::describe(self.context, self.node, name)
+    }
+
     fn call_provider_function(
         &self,
-        call: &ProviderFunctionCall<'_>,
-    ) -> Result<Value, ProviderFunctionError> {
-        let declared = self.node.module.settings.required_providers.contains_key(call.provider);
-        let error = match declared {
-            true => Diagnostic::error(
-                "Not supported yet: provider functions",
-                format!(
-                    "The function {:?} is offered by a provider. Such calls cannot be carried out yet.",
-                    call.written
-                ),
-            ),
-            false => Diagnostic::error(
-                "Unknown provider function",
-                format!(
-                    "There is no function named {:?}. Ensure that provider name {:?} is declared in this module's required_providers block, and that this provider offers a function named {:?}.",
-                    call.written, call.provider, call.function
-                ),
-            ),
-        };
-        Err(ProviderFunctionError::Refused(Box::new(error.at(call.span))))
+        name: &ProviderFunctionName<'_>,
+        arguments: Vec<Value>,
+    ) -> Result<Value, CallError> {
+        provider_functions::call(self.context, self.node, name, arguments)
     }
 
     fn function_context(&self) -> FunctionContext<'_> {

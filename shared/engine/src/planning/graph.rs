@@ -1,5 +1,6 @@
 //! The graph of a planning walk.
 
+use super::generated;
 use super::targeting::{Target, Targeting};
 use crate::evaluation::{EvalContext, Operation};
 use crate::graph::{Graph, VertexId};
@@ -50,8 +51,8 @@ pub(crate) fn build(
         let id = edges.graph.add(Vertex::Resource(resource.clone()));
         resources.push(id);
         // Deleting evaluates nothing of the resource itself, but what providers are configured with
-        // may come from data sources, which are read.
-        if !destroying || resource.resource.mode == ResourceMode::Data {
+        // may come from data sources, which are read, and ephemeral resources.
+        if !destroying || resource.resource.mode != ResourceMode::Managed {
             edges.add_resource_edges(id, resource);
         }
         if let Some(address) = configuration.provider_for(resource) {
@@ -64,6 +65,11 @@ pub(crate) fn build(
     }
     if !destroying {
         edges.add_import_edges();
+        for import in generated::without_resource(configuration) {
+            if let Some(provider) = generated::provider_of(configuration, import) {
+                edges.add_provider(&provider);
+            }
+        }
     }
     for (resource, instances) in &recorded {
         let vertex = Vertex::Resource(resource.clone());

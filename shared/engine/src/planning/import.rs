@@ -54,8 +54,7 @@ pub(super) async fn targets(
             for data in repetitions {
                 let (address, id, reads) =
                     walk.context.evaluate(&ModuleInstance::root(), &data, None, |evaluation| {
-                        let address = address(evaluation, &import.to)?;
-                        let id = identifier(evaluation, import)?;
+                        let (address, id) = target(evaluation, import)?;
                         Some((address, id, std::mem::take(&mut evaluation.reads)))
                     })??;
                 let reader = Reader::Import(address.clone());
@@ -93,6 +92,15 @@ fn repetitions(walk: &PlanWalk, import: &Import) -> Option<(Vec<RepetitionData>,
     let expansion: Expansion = expansion?;
     let repetitions = expansion.keys().iter().map(|key| expansion.data(key)).collect();
     Some((repetitions, reads.merged()))
+}
+
+/// The instance that takes an object over, and the object's identifier.
+pub(super) fn target(
+    evaluation: &mut Evaluation<'_>,
+    import: &Import,
+) -> Option<(ResourceInstance, Arc<str>)> {
+    let address = address(evaluation, &import.to)?;
+    Some((address, identifier(evaluation, import)?))
 }
 
 fn identifier(evaluation: &mut Evaluation<'_>, import: &Import) -> Option<Arc<str>> {

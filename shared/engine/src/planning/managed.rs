@@ -5,14 +5,17 @@ use super::refresh::{self, Refreshed, note_drift, refresh};
 use super::resource::{Declared, blocking, configuration, validate_configuration};
 use super::{PlanWalk, deletion, replace_triggers, type_change};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, Reader, RepetitionData, check_rules, check_rules_for};
+use crate::evaluation::{
+    CheckedObject, EvalContext, Reader, RepetitionData, check_rules, check_rules_for,
+};
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus};
 use crate::object_change::{PlanRequest, Violation, all_configurable, assert_plan_valid};
 use crate::object_codec::mark_by_configuration;
 use crate::plan::{PlanMode, RefreshedInstance};
+use crate::provisioning;
 use language::diagnostics::Diagnostic;
-use language::module::IgnoreChanges;
+use language::module::{IgnoreChanges, ProvisionerWhen, ResourceBlock};
 use language::syntax::ast::{IndexKey, TraversalStep};
 use providers::PlanResourceResponse;
 use std::collections::BTreeMap;
@@ -87,6 +90,7 @@ pub(crate) async fn plan(
         _ => after,
     };
     let changes = change.action != Action::NoOp || change.previous_address.is_some();
+    let creates = change.action.creates();
     walk.outcome.change(change);
     let (walk, declared, address, data) =
         (walk.clone(), declared.clone(), address.clone(), data.clone());
@@ -100,9 +104,29 @@ pub(crate) async fn plan(
             context.logs.forget(&reader);
             return check_rules(context, &address.module, &data, Some(&kept), object, rules);
         }
+        if creates {
+            look_at_provisioners(context, &reader, &address, &data, block, &kept);
+        }
         check_rules_for(&reader, context, &address.module, &data, Some(&kept), object, rules)
     })
     .await
+}
+
+/// What provisioners will be run with is looked at now, so that the plan rests on it. `this` is `self`.
+fn look_at_provisioners(
+    context: &EvalContext,
+    reader: &Reader,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+    block: &ResourceBlock,
+    this: &Value,
+) {
+    for provisioner in block.provisioners.iter().filter(|p| p.when == ProvisionerWhen::Create) {
+        let Some(schema) = provisioning::schema(&provisioner.kind) else { continue };
+        context.look_for(reader, &address.module, data, Some(this.clone()), |evaluation| {
+            evaluation.body(&provisioner.config, schema);
+        });
+    }
 }
 
 async fn plan_change(

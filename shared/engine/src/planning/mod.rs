@@ -2,6 +2,8 @@
 
 mod data;
 mod deletion;
+mod generated;
+mod generated_text;
 mod graph;
 mod import;
 mod managed;
@@ -16,6 +18,8 @@ mod type_change;
 mod world;
 
 pub(crate) use data::{read as read_data_source, unread};
+pub use generated::GeneratedResource;
+pub(crate) use generated::generate;
 pub(crate) use graph::cycle_error;
 pub(crate) use import::without_configuration as imported_but_not_declared;
 pub use managed::ignored_paths;
@@ -24,6 +28,7 @@ pub use targeting::Target;
 pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
+use crate::ephemeral;
 use crate::evaluation::{EvalContext, Named, Operation, check, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::{Moves, moved_state};
@@ -37,6 +42,7 @@ pub(crate) use outcome::Outcome;
 pub(crate) use read_set::is_change;
 pub(crate) use removal::Forgotten;
 pub(crate) use removal::still_declared as removed_but_declared;
+pub(crate) use removal::subject as removed_subject;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ModuleInstance, ModulePath, ResourceInstance};
@@ -84,7 +90,7 @@ impl Default for PlanOptions {
 
 /// One planning walk.
 pub(crate) struct PlanWalk {
-    pub(crate) context: EvalContext,
+    pub(crate) context: Arc<EvalContext>,
     pub(crate) options: PlanOptions,
     /// The records, with moves made.
     pub(crate) prior: Arc<State>,
@@ -131,46 +137,10 @@ pub(crate) async fn plan(
     let variables =
         context.variables.iter().map(|(name, v)| (name.clone(), v.value.clone())).collect();
     let mode = options.mode;
-    let moves = match context.operation {
-        Operation::Validate => Moves::default(),
-        _ => Moves::find(&context.configuration, &previous),
-    };
-    let forgotten = Forgotten::find(&context.configuration);
-    let prior = moved_state(&previous, &moves.instances);
-    let (plan_graph, graph) = graph::build(&context, mode, &options.targets, &prior);
-    let walk_state = Arc::new(PlanWalk {
-        context,
-        options,
-        prior: prior.clone(),
-        moves,
-        forgotten,
-        plan_graph,
-        outcome: Outcome::default(),
-        rehearsed,
-    });
-    let targets = &walk_state.options.targets;
-    let targeted = !targets.is_empty();
-    if targeted {
-        walk_state.context.report([targeting::warning()]);
-    }
-    let excluded = targeting::moves_excluded(targets, &walk_state.moves.instances);
-    let cycles = graph.cycles();
-    let mut errored = !cycles.is_empty() || excluded.is_some();
-    if let Some(excluded) = excluded {
-        walk_state.context.report([excluded]);
-    } else if cycles.is_empty() {
-        walk(
-            &graph,
-            |vertex| {
-                let (walk_state, vertex) = (walk_state.clone(), vertex.clone());
-                async move { visit(walk_state, vertex).await }
-            },
-            |_| {},
-        )
-        .await;
-    } else {
-        walk_state.context.report(cycles.iter().map(|cycle| graph::cycle_error(&graph, cycle)));
-    }
+    let Planning { walk: walk_state, mut errored } =
+        walked(context, options, previous.clone(), rehearsed).await;
+    let targeted = !walk_state.options.targets.is_empty();
+    let prior = walk_state.prior.clone();
     let context = &walk_state.context;
     let outputs = match errored {
         true => BTreeMap::new(),
@@ -210,6 +180,66 @@ pub(crate) async fn plan(
     (plan, diagnostics)
 }
 
+/// A walk that has come to its end.
+struct Planning {
+    walk: Arc<PlanWalk>,
+    /// Whether it could not be made as a whole.
+    errored: bool,
+}
+
+/// Walks through the configuration: afterwards all that is named has its value. Diagnostics are in the context.
+async fn walked(
+    context: EvalContext,
+    options: PlanOptions,
+    previous: Arc<State>,
+    rehearsed: Rehearsed,
+) -> Planning {
+    let mode = options.mode;
+    let moves = match context.operation {
+        Operation::Validate => Moves::default(),
+        _ => Moves::find(&context.configuration, &previous),
+    };
+    let forgotten = Forgotten::find(&context.configuration);
+    let prior = moved_state(&previous, &moves.instances);
+    let (plan_graph, mut graph) = graph::build(&context, mode, &options.targets, &prior);
+    let walk_state = Arc::new(PlanWalk {
+        context: Arc::new(context),
+        options,
+        prior,
+        moves,
+        forgotten,
+        plan_graph,
+        outcome: Outcome::default(),
+        rehearsed,
+    });
+    let targets = &walk_state.options.targets;
+    if !targets.is_empty() {
+        walk_state.context.report([targeting::warning()]);
+    }
+    let excluded = targeting::moves_excluded(targets, &walk_state.moves.instances);
+    let cycles = graph.cycles();
+    let errored = !cycles.is_empty() || excluded.is_some();
+    if let Some(excluded) = excluded {
+        walk_state.context.report([excluded]);
+    } else if cycles.is_empty() {
+        if !walk_state.validating() {
+            ephemeral::close_after_use(&mut graph);
+        }
+        walk(
+            &graph,
+            |vertex| {
+                let (walk_state, vertex) = (walk_state.clone(), vertex.clone());
+                async move { visit(walk_state, vertex).await }
+            },
+            Vertex::is_always_visited,
+        )
+        .await;
+    } else {
+        walk_state.context.report(cycles.iter().map(|cycle| graph::cycle_error(&graph, cycle)));
+    }
+    Planning { walk: walk_state, errored }
+}
+
 /// Adds what is wrong with moves. Such mistakes stand alone, since they may be the cause of others.
 fn with_moves(walk: &PlanWalk, mut diagnostics: Diagnostics) -> Diagnostics {
     let found = walk.moves.validate(&walk.context);
@@ -224,10 +254,9 @@ fn with_moves(walk: &PlanWalk, mut diagnostics: Diagnostics) -> Diagnostics {
 }
 
 async fn visit(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
-    if walk.context.stop.is_stopping() {
-        return Walked::Failed;
-    }
     match vertex {
+        Vertex::Close(resource) => ephemeral::close(&walk.context, &resource).await,
+        _ if walk.context.stop.is_stopping() => Walked::Failed,
         Vertex::Resource(resource) => resource::visit(walk, resource).await,
         Vertex::Provider(address) => named_values::provider(&walk.context, &address).await,
         vertex => evaluate(walk, vertex).await,

@@ -287,6 +287,9 @@ impl Search<'_> {
     /// Attributes of a resource's instances: here the search ends, but for data sources, whose values are
     /// made of what they are configured with.
     fn resource(&mut self, resource: AbsoluteResource, path: Steps, extent: Extent) {
+        if resource.resource.mode == ResourceMode::Ephemeral {
+            return self.ephemeral(&resource);
+        }
         if !self.seen.insert((resource.clone(), path.clone(), extent, self.purpose)) {
             return;
         }
@@ -324,6 +327,26 @@ impl Search<'_> {
                     found.configuring.insert(rest.clone());
                 }
             }
+        }
+    }
+
+    /// An ephemeral resource has no record, and is opened again: what it was made of is evaluated again with it.
+    fn ephemeral(&mut self, resource: &AbsoluteResource) {
+        let Some(expansion) = self.walk.context.working.expansion(resource) else { return };
+        if !self.seen.insert((resource.clone(), Steps::new(), Extent::Value, self.purpose)) {
+            return;
+        }
+        let instances = expansion.keys().into_iter().map(|key| resource.instance(key));
+        let readers = instances.map(Reader::Instance);
+        for reader in readers.chain([Reader::Expansion(resource.clone())]) {
+            let visit = Visit { reader, path: Steps::new(), extent: Extent::Value };
+            match self.purpose {
+                Use::Planned => self.postponed.push(visit),
+                Use::Configuring => self.pending.push(visit),
+            }
+        }
+        if let Some(provider) = self.walk.context.configuration.provider_for(&resource.config()) {
+            self.configured_by(&provider);
         }
     }
 

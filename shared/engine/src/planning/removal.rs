@@ -16,7 +16,7 @@ pub(crate) struct Forgotten {
 }
 
 /// What a block names, from the root.
-fn subject(declaring: &ModulePath, subject: &RemovedSubject) -> RemovedSubject {
+pub(crate) fn subject(declaring: &ModulePath, subject: &RemovedSubject) -> RemovedSubject {
     let inside =
         |rest: &ModulePath| ModulePath(declaring.0.iter().chain(rest.0.iter()).cloned().collect());
     match subject {

@@ -4,39 +4,23 @@
 use super::import::{self, ImportedObjects};
 use super::{PlanWalk, data, deletion, managed, refresh};
 use crate::changes::ActionReason;
-use crate::evaluation::{
-    EvalContext, Expansion, Reader, RepetitionData, evaluate_expansion_in_parts,
-};
+pub(crate) use crate::declared::{Declared, provider_is_configured};
+use crate::ephemeral;
+pub(crate) use crate::evaluation::blocking;
+use crate::evaluation::{Expansion, Reader, RepetitionData, evaluate_expansion_in_parts};
 use crate::graph::Walked;
-use crate::object_codec::{decode, mark_by_schema, resource_schema};
+use crate::object_codec::{decode, mark_by_schema};
 use crate::plan::{PlanMode, RefreshedInstance, Seen};
+use crate::provider_meta;
+use crate::provisioning;
 use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
-use language::module::{ModuleNode, ResourceBlock};
-use providers::{Provider, TypedSchema};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use values::address::{
-    ConfigResource, InstanceKey, ModuleInstance, ProviderConfigAddress, ResourceInstance,
-    ResourceMode,
+    ConfigResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode,
 };
 use values::{PathStep, Value};
-
-/// What all instances of a declared resource have in common.
-pub(crate) struct Declared {
-    pub(crate) resource: ConfigResource,
-    pub(crate) node: Arc<ModuleNode>,
-    pub(crate) provider_address: ProviderConfigAddress,
-    pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) schema: TypedSchema,
-}
-
-impl Declared {
-    pub(crate) fn block(&self) -> Option<&ResourceBlock> {
-        self.node.module.resources.get(&self.resource.resource)
-    }
-}
 
 pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walked {
     let targeting = &walk.plan_graph.targeting;
@@ -51,6 +35,9 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         // Providers may be configured with what is about to go.
         walk.context.working.finish_instances(&recorded);
         return walked;
+    }
+    if resource.resource.mode == ResourceMode::Ephemeral && !walk.validating() {
+        return ephemeral::open(&walk.context, &resource).await;
     }
     let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
     let declared = Arc::new(declared);
@@ -178,66 +165,17 @@ fn is_wanted(walk: &PlanWalk, address: &ResourceInstance) -> bool {
 }
 
 fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Declared> {
-    let context = &walk.context;
-    let node = context.node(&resource.module)?.clone();
-    let block = node.module.resources.get(&resource.resource)?;
-    let provider_address = context.configuration.provider_for(resource)?;
-    if !provider_is_configured(context, &provider_address, resource) {
+    let declared = Declared::of(&walk.context, resource)?;
+    let provider = &declared.provider_address.provider;
+    if !walk.validating()
+        && let Some(unwanted) = provider_meta::unwanted(&walk.context, resource, provider)
+    {
+        walk.context.report([unwanted]);
         return None;
     }
-    let provider = context.pool.running(&provider_address)?;
-    let schemas = context.pool.schema(&provider_address.provider)?;
-    let mode = resource.resource.mode;
-    let Some(schema) = resource_schema(&schemas, mode, &resource.resource.ty).cloned() else {
-        let (what, other, kind) = match mode {
-            ResourceMode::Managed => (
-                "resource type",
-                schemas.data_sources.contains_key(&resource.resource.ty),
-                "data source",
-            ),
-            _ => (
-                "data source",
-                schemas.resources.contains_key(&resource.resource.ty),
-                "managed resource type",
-            ),
-        };
-        let name = &provider_address.provider.for_display();
-        let mut detail =
-            format!("The provider {name} does not support {what} {:?}.", &*resource.resource.ty);
-        if other {
-            let (want, header) = match mode {
-                ResourceMode::Managed => (kind, "data"),
-                _ => (kind, "resource"),
-            };
-            detail.push_str(&format!("\n\nDid you intend to use the {want} {:?}? If so, declare this using a {header:?} block instead of a {:?} block.", &*resource.resource.ty, if header == "data" { "resource" } else { "data" }));
-        }
-        let summary = match mode {
-            ResourceMode::Managed => "Invalid resource type",
-            _ => "Invalid data source",
-        };
-        context.report([Diagnostic::error(summary, detail).at(block.type_span)]);
-        return None;
-    };
-    walk.outcome.schema(&provider_address.provider, mode, &resource.resource.ty, &schema);
-    Some(Declared { resource: resource.clone(), node, provider_address, provider, schema })
-}
-
-/// Whether a provider configuration is there: the default one of the root module needs no block,
-/// any other does.
-pub(crate) fn provider_is_configured(
-    context: &EvalContext,
-    address: &ProviderConfigAddress,
-    needed_by: &dyn std::fmt::Display,
-) -> bool {
-    let implied = address.alias.is_none() && address.module.is_root();
-    if implied || context.configuration.provider_config(address).is_some() {
-        return true;
-    }
-    context.report([Diagnostic::error(
-        "Provider configuration not present",
-        format!("To work with {needed_by} its original provider configuration at {address} is required, but it has been removed. This occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add the provider configuration to destroy {needed_by}, after which you can remove the provider configuration again."),
-    )]);
-    false
+    let resource = &resource.resource;
+    walk.outcome.schema(provider, resource.mode, &resource.ty, &declared.schema);
+    Some(declared)
 }
 
 async fn expand(
@@ -258,22 +196,6 @@ async fn expand(
         expansion.map(|expansion| if validating { expansion.forget_keys() } else { expansion })
     })
     .await
-}
-
-/// Runs an evaluation off the runtime's threads, since an expression may take long. A runtime that has chosen to have
-/// one thread gets no second one: what happens in it has an order.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
-        return work();
-    }
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(e) => match e.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime is going away, and this task with it.
-            Err(_) => std::future::pending().await,
-        },
-    }
 }
 
 async fn plan_instances(
@@ -371,7 +293,18 @@ async fn validate_instances(
         };
         ok &= validate_configuration(walk, declared, &address, &config).await;
         let unknown = Value::unknown(declared.schema.ty().clone());
-        walk.context.working.set_instance(&address, mark_by_schema(&declared.schema, &unknown));
+        let unknown = mark_by_schema(&declared.schema, &unknown);
+        walk.context.working.set_instance(&address, unknown.clone());
+        if declared.block().is_some_and(|block| !block.provisioners.is_empty()) {
+            let (walk, declared) = (walk.clone(), declared.clone());
+            ok &= blocking(move || {
+                let (context, module) = (&walk.context, &address.module);
+                declared.block().is_none_or(|block| {
+                    provisioning::validate(context, module, &data, block, &unknown)
+                })
+            })
+            .await;
+        }
     }
     ok
 }
@@ -388,8 +321,10 @@ pub(crate) fn configuration(
     let config = walk.context.evaluate_for(&reader, &address.module, data, None, |e| {
         e.body(&block.config, &declared.schema.block)
     })?;
-    let storable = walk.context.can_be_stored(&config, block.span)
-        && stores_nothing_ephemeral(walk, declared, address, &config);
+    // What is ephemeral is not stored, and may be made of what is ephemeral too.
+    let storable = address.resource.mode == ResourceMode::Ephemeral
+        || walk.context.can_be_stored(&config, block.span)
+            && stores_nothing_ephemeral(walk, declared, address, &config);
     storable.then_some(config)
 }
 
@@ -438,7 +373,8 @@ pub(crate) async fn validate_configuration(
         ResourceMode::Managed => {
             declared.provider.validate_resource_config(ty, &config, true).await
         }
-        _ => declared.provider.validate_data_config(ty, &config).await,
+        ResourceMode::Data => declared.provider.validate_data_config(ty, &config).await,
+        ResourceMode::Ephemeral => declared.provider.validate_ephemeral_config(ty, &config).await,
     };
     match response {
         Ok(response) => !refresh::report(walk, declared, address, response.diagnostics),

@@ -3,12 +3,14 @@
 use super::graph;
 use super::refresh::{read_object, refresh};
 use super::{Forgotten, Outcome, PlanOptions, PlanWalk, Rehearsed, data, named_value};
+use crate::ephemeral;
 use crate::evaluation::{EvalContext, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::Moves;
 use crate::object::Object;
 use crate::object_codec::resource_schema;
 use crate::plan::{Plan, PlanMode, RefreshedInstance, Seen};
+use crate::provider_meta::running_for;
 use crate::vertex::Vertex;
 use futures::stream::{self, StreamExt};
 use language::diagnostics::Diagnostics;
@@ -32,7 +34,7 @@ pub(crate) struct Reading {
 /// Reads the recorded objects of these instances as planning did.
 ///
 /// Providers are configured with what the plan knew of managed resources. Data sources that flow into their
-/// configurations, which may be tokens that are valid for minutes, are read again.
+/// configurations, which may be tokens that are valid for minutes, are read again, and ephemeral resources opened.
 pub(crate) async fn read_world(
     context: EvalContext,
     plan: &Plan,
@@ -52,6 +54,7 @@ pub(crate) async fn read_world(
         async move { (address.clone(), reading.read(plan, address).await) }
     });
     let found: Found = read.buffer_unordered(parallelism).collect().await;
+    ephemeral::close_all(&reading.walk.context).await;
     let before = std::mem::take(&mut *reading.found());
     let all = before.into_iter().chain(found);
     let wanted = all.filter(|(address, _)| addresses.contains(address));
@@ -60,7 +63,8 @@ pub(crate) async fn read_world(
     (found, diagnostics)
 }
 
-/// Starts and configures providers with what a plan knew: values of resources come from it.
+/// Starts and configures providers with what a plan knew: values of resources come from it. What was opened for their
+/// configurations stays open; the caller closes it.
 pub(crate) async fn with_providers(
     context: EvalContext,
     plan: &Plan,
@@ -73,7 +77,7 @@ pub(crate) async fn with_providers(
     let keep = graph.reachable(wanted);
     let graph = graph.retain(&keep);
     let walk_state = PlanWalk {
-        context,
+        context: Arc::new(context),
         options,
         prior: plan.prior.clone(),
         moves: Moves::default(),
@@ -105,7 +109,7 @@ pub(crate) async fn with_providers(
             let (reading, vertex) = (reading.clone(), vertex.clone());
             async move { reading.visit(vertex).await }
         },
-        |_| {},
+        |_| false,
     )
     .await;
     reading
@@ -119,6 +123,9 @@ impl Reading {
     async fn visit(self: Arc<Self>, vertex: Vertex) -> Walked {
         match vertex {
             Vertex::Provider(address) => named_values::provider(&self.walk.context, &address).await,
+            Vertex::Resource(resource) if resource.resource.mode == ResourceMode::Ephemeral => {
+                ephemeral::open(&self.walk.context, &resource).await
+            }
             Vertex::Resource(resource) => self.evaluate_again(&resource).await,
             vertex => super::blocking(move || named_value(&self.walk.context, &vertex)).await,
         }
@@ -151,7 +158,8 @@ impl Reading {
         planned: &RefreshedInstance,
     ) -> Option<RefreshedInstance> {
         let context = &self.walk.context;
-        let provider = context.pool.running(&planned.provider)?;
+        let module = address.module.path();
+        let provider = running_for(context, &planned.provider, &module)?;
         let schemas = context.pool.schema(&planned.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
@@ -173,7 +181,8 @@ impl Reading {
             return self.read_data(address, planned).await;
         }
         let walk = &self.walk;
-        let provider = walk.context.pool.running(&planned.provider)?;
+        let module = address.module.path();
+        let provider = running_for(&walk.context, &planned.provider, &module)?;
         let schemas = walk.context.pool.schema(&planned.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let mut instance = RefreshedInstance {

@@ -255,6 +255,7 @@ fn claim(member: &Member, ours: &TransactionBody) -> Claim {
         dependencies: member.dependencies.clone(),
         token: None,
         import_identity: None,
+        provisioners: None,
         started: None,
         put_aside: None,
         moves_to: member.moves_to.as_ref().map(ToString::to_string),

@@ -12,7 +12,7 @@ use crate::identifiers::{PlanId, WriteId, hexadecimal};
 use crate::object::StoredObject;
 use crate::record::body::{
     BodyError, Claim, ClaimState, ClaimedAction, Doubt, InstanceBody, ObjectBody, Phase,
-    RecordKind, TransactionBody, decode, encode,
+    ProvisionersStanding, RecordKind, TransactionBody, decode, encode,
 };
 use crate::state::InstanceState;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -244,9 +244,13 @@ impl Transaction {
                 let recorded = recorded.map(|s| (**s).clone()).unwrap_or_default();
                 let in_flight =
                     InFlight { address: address.clone(), claim: claim.clone(), recorded };
-                let settled = match settler {
-                    Some(settler) => settler.settle(&in_flight).await,
-                    None => Settled::InDoubt,
+                let settled = match (claim.provisioners, settler) {
+                    // What was made is recorded, as tainted, and stays so.
+                    (Some(ProvisionersStanding::Begun), _) => {
+                        Settled::Known(Box::new(in_flight.recorded.clone()))
+                    }
+                    (_, Some(settler)) => settler.settle(&in_flight).await,
+                    (_, None) => Settled::InDoubt,
                 };
                 if let Settled::NotNow(reason) = settled {
                     return Err(TransactionError::Unsettled {
@@ -303,6 +307,7 @@ impl Transaction {
                     object: claim.object.clone(),
                     since: estate.clock.seconds(),
                     token: claim.token.clone(),
+                    unprovisioned: claim.provisioners.is_some(),
                 });
             }
             // The object is known, and every plan reads it; what rests on what was recorded of it is stale.

@@ -123,12 +123,24 @@ impl Recorder for Remembered {
 /// An estate that lives for one test.
 pub(crate) struct TestEstate {
     pub(crate) records: Arc<Remembered>,
+    pub(crate) stop: Stop,
     random: Arc<dyn Random>,
+    clock: Arc<dyn Clock>,
+    providers: Arc<dyn Providers>,
 }
 
 impl TestEstate {
     pub(crate) fn new() -> TestEstate {
-        TestEstate { records: Arc::default(), random: Arc::new(Counter::default()) }
+        TestEstate::with(Arc::new(Fixed), |random| Arc::new(Builtin(random)))
+    }
+
+    pub(crate) fn with(
+        clock: Arc<dyn Clock>,
+        providers: impl FnOnce(Arc<dyn Random>) -> Arc<dyn Providers>,
+    ) -> TestEstate {
+        let random: Arc<dyn Random> = Arc::new(Counter::default());
+        let providers = providers(random.clone());
+        TestEstate { records: Arc::default(), stop: Stop::new(), random, clock, providers }
     }
 
     pub(crate) fn state(&self) -> State {
@@ -144,14 +156,14 @@ impl TestEstate {
             files,
             working_directory: "/work".into(),
             home_directory: None,
-            clock: Arc::new(Fixed),
+            clock: self.clock.clone(),
             random: self.random.clone(),
-            providers: Arc::new(Builtin(self.random.clone())),
+            providers: self.providers.clone(),
             hooks: Vec::new(),
             parallelism: 10,
             workspace: "default".into(),
         };
-        Context::new(environment, Stop::new())
+        Context::new(environment, self.stop.clone())
     }
 
     pub(crate) async fn plan_in(
@@ -211,16 +223,18 @@ impl TestEstate {
     ) -> (Plan, Applied, Diagnostics) {
         let (configuration, plan, diagnostics) = self.plan_in(files, variables, mode).await;
         assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
-        let context = self.context(memory(files));
-        let (applied, found) = context
-            .apply(
-                &configuration,
-                Arc::new(plan.clone()),
-                self.records.clone(),
-                ApplyOptions::default(),
-            )
-            .await;
+        let (applied, found) = self.apply_plan(files, &configuration, plan.clone()).await;
         (plan, applied, found)
+    }
+
+    pub(crate) async fn apply_plan(
+        &self,
+        files: &[(&str, &str)],
+        configuration: &Arc<Configuration>,
+        plan: Plan,
+    ) -> (Applied, Diagnostics) {
+        let (context, records) = (self.context(memory(files)), self.records.clone());
+        context.apply(configuration, Arc::new(plan), records, ApplyOptions::default()).await
     }
 
     /// Plans and applies with options; panics on errors.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod checks;
+mod ephemeral;
 mod harness;
 mod importing;
 mod moving;
@@ -9,6 +10,7 @@ mod reads;
 mod removing;
 mod replacing;
 mod targeting;
+mod tokens;
 
 use engine::plan::PlanMode;
 use harness::{TestEstate, actions};

@@ -56,6 +56,22 @@ async fn assert_reads(more: &str, arguments: &str, expected: &[&str]) {
 }
 
 #[tokio::test]
+async fn what_a_command_is_run_with_once_the_instance_is_made() {
+    let provisioners = r#"
+  provisioner "local-exec" {
+    command     = "${self.id} ${terraform_data.vpc.output.id}"
+    environment = { ZONE = terraform_data.other.output.zone }
+  }
+  provisioner "local-exec" {
+    when    = destroy
+    command = self.id
+  }
+"#;
+    let expected = ["terraform_data.other [.output.zone]", "terraform_data.vpc [.output.id]"];
+    assert_reads("", provisioners, &expected).await;
+}
+
+#[tokio::test]
 async fn attributes_by_their_paths() {
     let vpc = "input = terraform_data.vpc.output.id";
     assert_reads("", vpc, &["terraform_data.vpc [.output.id]"]).await;

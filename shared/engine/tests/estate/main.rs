@@ -10,6 +10,7 @@ mod crashes;
 mod editing;
 mod existing_state;
 mod key;
+mod provisioning;
 mod reading;
 mod recorder;
 mod saved_plan;

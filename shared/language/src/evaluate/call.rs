@@ -4,10 +4,10 @@ use values::convert::convert;
 use values::json::type_to_json;
 use values::{Type, Value};
 
+use super::provider_call::provider_function;
 use super::{Evaluator, Locals};
 use crate::diagnostics::{Diagnostic, FunctionCallNote, FunctionParameter, FunctionSignature};
 use crate::functions::{self, CallError, Function, Parameter, ParameterType};
-use crate::scope::{ProviderFunctionCall, ProviderFunctionError};
 use crate::source::Span;
 use crate::syntax::ast::{Expression, FunctionCall};
 use crate::syntax::suggest;
@@ -26,7 +26,7 @@ impl<'e> Argument<'e> {
         }
     }
 
-    fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         match self {
             Argument::Expression(expression) => expression.start_span(),
             Argument::Element(_, expression) => expression.span,
@@ -51,8 +51,8 @@ impl Evaluator<'_> {
             );
             return Value::dynamic();
         }
-        if let Some((provider, function)) = provider_function(&call.name) {
-            return self.provider_call(call, provider, function, expression, locals);
+        if let Some(name) = provider_function(&call.name) {
+            return self.provider_call(call, &name, expression, locals);
         }
         let function = match functions::lookup(&call.name) {
             Some(function) if function.name != "type" || self.console => function,
@@ -62,7 +62,8 @@ impl Evaluator<'_> {
                 return Value::dynamic();
             }
         };
-        let Some(arguments) = self.arguments(call, Some(function), expression, locals) else {
+        let noted = || note(call, function);
+        let Some(arguments) = self.arguments(call, &noted, expression, locals) else {
             return Value::dynamic();
         };
         if let Err(error) = function.check_arity(&call.name, arguments.len()) {
@@ -75,7 +76,7 @@ impl Evaluator<'_> {
             let error = Diagnostic::error(error.summary(), error.to_string())
                 .at(subject)
                 .within(expression.span)
-                .in_function_call(note(call, Some(function)));
+                .in_function_call(note(call, function));
             self.fail(error, expression, locals);
             return Value::dynamic();
         }
@@ -120,10 +121,10 @@ impl Evaluator<'_> {
     }
 
     /// The arguments in order, the last one expanded; `None` where that failed or has to wait.
-    fn arguments<'e>(
+    pub(super) fn arguments<'e>(
         &mut self,
         call: &'e FunctionCall,
-        function: Option<&'static Function>,
+        note: &dyn Fn() -> FunctionCallNote,
         expression: &Expression,
         locals: Locals<'_>,
     ) -> Option<Vec<Argument<'e>>> {
@@ -159,7 +160,7 @@ impl Evaluator<'_> {
             )
             .at(last.span)
             .within(expression.span)
-            .in_function_call(note(call, function)),
+            .in_function_call(note()),
             last,
             locals,
         );
@@ -190,7 +191,7 @@ impl Evaluator<'_> {
                 )
                 .at(argument.span())
                 .within(expression.span)
-                .in_function_call(note(call, Some(function))),
+                .in_function_call(note(call, function)),
                 argument.expression(),
                 locals,
             );
@@ -213,7 +214,7 @@ impl Evaluator<'_> {
         arguments: &[Argument<'x>],
         expression: &'x Expression,
     ) -> (Diagnostic, &'x Expression) {
-        let note = note(call, Some(function));
+        let note = note(call, function);
         if let CallError::Argument { index, message } = error
             && let Some(parameter) = function.parameter(*index)
         {
@@ -288,87 +289,29 @@ impl Evaluator<'_> {
             false => Value::unknown(Type::Bool),
         }
     }
-
-    fn provider_call(
-        &mut self,
-        call: &FunctionCall,
-        provider: &str,
-        function: &str,
-        expression: &Expression,
-        locals: Locals<'_>,
-    ) -> Value {
-        let start = self.diagnostics.len();
-        let Some(arguments) = self.arguments(call, None, expression, locals) else {
-            return Value::dynamic();
-        };
-        let values: Vec<Value> =
-            arguments.iter().map(|argument| self.argument_value(argument, locals)).collect();
-        let Some(scope) = self.scope.filter(|_| !self.has_failed_since(start)) else {
-            return Value::dynamic();
-        };
-        let result = scope.call_provider_function(&ProviderFunctionCall {
-            written: &call.name,
-            provider,
-            function,
-            arguments: &values,
-            span: call.name_span,
-        });
-        let (error, about) = match result {
-            Ok(value) => return value,
-            Err(ProviderFunctionError::Refused(error)) => (*error, expression),
-            Err(ProviderFunctionError::Failed(message)) => (
-                Diagnostic::error(
-                    "Error in function call",
-                    format!("Call to function {:?} failed: {message}.", call.name),
-                )
-                .at(call.name_span.to(call.open_span))
-                .within(expression.span),
-                expression,
-            ),
-            Err(ProviderFunctionError::Argument { index, parameter, message }) => {
-                let error = Diagnostic::error(
-                    "Invalid function argument",
-                    format!("Invalid value for {parameter:?} parameter: {message}."),
-                )
-                .within(expression.span);
-                match arguments.get(index) {
-                    Some(argument) => (error.at(argument.span()), argument.expression()),
-                    None => (error.at(call.close_span), expression),
-                }
-            }
-        };
-        self.fail(error.in_function_call(note(call, None)), about, locals);
-        Value::dynamic()
-    }
 }
 
-fn note(call: &FunctionCall, function: Option<&'static Function>) -> FunctionCallNote {
-    let signature = function.map(|function| FunctionSignature {
+fn note(call: &FunctionCall, function: &'static Function) -> FunctionCallNote {
+    let signature = FunctionSignature {
         name: function.name.into(),
         description: None,
         params: function.parameters.iter().map(described).collect(),
         variadic_param: function.variadic.map(described),
-        return_type: type_json(function.returns),
-    });
-    FunctionCallNote { called_as: call.name.to_string(), signature }
+        return_type: type_json(&function.returns.ty()),
+    };
+    FunctionCallNote { called_as: call.name.to_string(), signature: Some(signature) }
 }
 
 fn described(parameter: &Parameter) -> FunctionParameter {
     FunctionParameter {
         name: parameter.name.into(),
         description: None,
-        type_constraint: type_json(parameter.ty),
+        type_constraint: type_json(&parameter.ty.ty()),
     }
 }
 
-fn type_json(ty: ParameterType) -> serde_json::Value {
-    serde_json::from_str(&type_to_json(&ty.ty())).unwrap_or_default()
-}
-
-/// Local name and function of `provider::name::function`.
-fn provider_function(name: &str) -> Option<(&str, &str)> {
-    let (provider, function) = name.strip_prefix("provider::")?.split_once("::")?;
-    (!function.contains("::")).then_some((provider, function))
+pub(super) fn type_json(ty: &Type) -> serde_json::Value {
+    serde_json::from_str(&type_to_json(ty)).unwrap_or_default()
 }
 
 fn unknown_function(call: &FunctionCall, console: bool) -> Diagnostic {
@@ -383,9 +326,10 @@ fn unknown_function(call: &FunctionCall, console: bool) -> Diagnostic {
         return Diagnostic::error("Call to unknown function", detail).at(call.name_span);
     };
     let detail = match namespace {
-        "provider" => format!(
-            "The function name {name:?} is not valid. Provider function calls must use the format \"provider::name::function\"."
-        ),
+        "provider" => {
+            "The function call must include the provider name after the \"provider::\" prefix."
+                .into()
+        }
         _ => format!(
             "The function namespace {namespace:?} is not valid. Provider function calls must use the \"provider::\" namespace prefix."
         ),

@@ -11,6 +11,7 @@ mod index;
 mod locals;
 mod object;
 mod operators;
+mod provider_call;
 mod snapshot;
 mod splat;
 mod template;

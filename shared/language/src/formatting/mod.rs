@@ -37,6 +37,12 @@ pub fn format(sources: &Sources, file: FileId) -> Result<Vec<u8>, Diagnostics> {
     }
 }
 
+/// A text that stands in no file, in canonical layout; no spelling is changed.
+pub(crate) fn lay_out_text(text: &[u8]) -> Vec<u8> {
+    let file = Sources::new().add("", text);
+    lay_out(pieces::of(text, &tokens_with_comments(text, file)))
+}
+
 fn parses(text: &[u8]) -> bool {
     let sources = Sources::new();
     let file = sources.add("", text);

@@ -111,7 +111,7 @@ pub enum ArityError {
         /// Whether it takes more than it needs.
         variadic: bool,
         /// The first parameter without an argument.
-        missing: &'static str,
+        missing: String,
     },
     /// There are more arguments than parameters.
     #[error("Function {function:?} expects only {allowed} argument(s).")]
@@ -208,21 +208,8 @@ impl Function {
     /// # Errors
     /// With Terraform's text where it cannot.
     pub fn check_arity(&self, called_as: &str, arguments: usize) -> Result<(), ArityError> {
-        if let Some(missing) = self.parameters.get(arguments) {
-            return Err(ArityError::NotEnough {
-                function: called_as.into(),
-                required: self.parameters.len(),
-                variadic: self.variadic.is_some(),
-                missing: missing.name,
-            });
-        }
-        if self.variadic.is_none() && arguments > self.parameters.len() {
-            return Err(ArityError::TooMany {
-                function: called_as.into(),
-                allowed: self.parameters.len(),
-            });
-        }
-        Ok(())
+        let names: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name).collect();
+        check_arity(called_as, arguments, &names, self.variadic.is_some())
     }
 
     /// Calls the function. Arguments are converted to the types of the parameters; null is refused,
@@ -285,6 +272,27 @@ impl Function {
         };
         Ok(result.with_marks(marks))
     }
+}
+
+/// Whether a function with parameters of these names can be called with so many arguments.
+pub(crate) fn check_arity(
+    called_as: &str,
+    arguments: usize,
+    parameters: &[&str],
+    variadic: bool,
+) -> Result<(), ArityError> {
+    if let Some(missing) = parameters.get(arguments) {
+        return Err(ArityError::NotEnough {
+            function: called_as.into(),
+            required: parameters.len(),
+            variadic,
+            missing: (*missing).into(),
+        });
+    }
+    if !variadic && arguments > parameters.len() {
+        return Err(ArityError::TooMany { function: called_as.into(), allowed: parameters.len() });
+    }
+    Ok(())
 }
 
 impl Parameter {

@@ -24,6 +24,7 @@ mod sets;
 mod special;
 mod strings;
 
+pub(crate) use call::check_arity;
 pub use call::{ArityError, CallError, Function, Parameter, ParameterType};
 pub use context::{FunctionContext, Random};
 

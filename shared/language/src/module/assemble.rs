@@ -34,6 +34,7 @@ pub(super) fn assemble(
     for file in overriding {
         assembly.merge(file);
     }
+    assembly.check_providers_of_imports();
     (assembly.module, assembly.decoder.diagnostics)
 }
 
@@ -228,6 +229,21 @@ impl Assembly<'_> {
             }
         }
         self.module.imports.push(import);
+    }
+
+    /// A provider of an import block is for a configuration that is still to be written.
+    fn check_providers_of_imports(&mut self) {
+        let Self { module, decoder, .. } = self;
+        let given = module.imports.iter().filter_map(|i| Some((&i.target, i.provider_span?)));
+        for (target, span) in given {
+            if target.module.is_root() && module.resources.contains_key(&target.resource) {
+                decoder.error(
+                    "Invalid import provider argument",
+                    "The provider argument can only be specified in import blocks that will generate configuration.\n\nUse the provider argument in the target resource block to configure the provider for a resource with explicit provider configuration.",
+                    span,
+                );
+            }
+        }
     }
 
     fn merge(&mut self, file: ModuleFile) {

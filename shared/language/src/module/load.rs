@@ -9,10 +9,11 @@ use values::address::ModulePath;
 
 use super::assemble::assemble;
 use super::file::ModuleFile;
-use super::manifest::{ModuleManifest, join};
-use super::module_call::{ModuleCall, ModuleSource};
+use super::manifest::{ModuleManifest, ModuleRecord, join};
+use super::module_call::ModuleCall;
+use super::source_address::ModuleSource;
 use super::tree::{Configuration, ModuleNode};
-use super::{Module, provider_validation, refusals};
+use super::{Module, provider_validation};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::files::{FileKind, FileSystem};
 use crate::source::Sources;
@@ -66,13 +67,71 @@ pub fn load(
     let root =
         ModuleNode { path: ModulePath::root(), module, children, source: None, call_span: None };
     let configuration = Configuration { root: Arc::new(root), sources };
-    for check in [provider_validation::validate, check_versions, refusals::refuse] {
+    for check in [provider_validation::validate, check_versions] {
         if diagnostics.has_errors() {
             break;
         }
         diagnostics.extend(check(&configuration));
     }
     (configuration, diagnostics)
+}
+
+/// Reads the module in a directory, without what it calls.
+pub fn read_module(
+    files: &dyn FileSystem,
+    directory: &Path,
+    sources: &Sources,
+) -> (Module, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let here = shown_directory(directory);
+    let Ok(entries) = files.read_directory(here) else {
+        diagnostics.push(Diagnostic::error(
+            "Failed to read module directory",
+            format!("Module directory {} does not exist or cannot be read.", here.display()),
+        ));
+        let module = Module { directory: directory.to_owned(), ..Module::default() };
+        return (module, diagnostics);
+    };
+    let mut names: Vec<String> = entries
+        .into_iter()
+        .filter(|entry| entry.kind != FileKind::Directory)
+        .filter_map(|entry| entry.name.into_string().ok())
+        .filter(|name| is_configuration(name))
+        .collect();
+    names.sort_by_key(|name| (is_override(name), name.clone()));
+    let mut decoded = Vec::new();
+    for name in names {
+        decoded.extend(read_file(files, &directory.join(&name), &name, sources, &mut diagnostics));
+    }
+    let (module, more) = assemble(directory.to_owned(), decoded, sources);
+    diagnostics.extend(more);
+    (module, diagnostics)
+}
+
+fn read_file(
+    files: &dyn FileSystem,
+    path: &Path,
+    name: &str,
+    sources: &Sources,
+    diagnostics: &mut Diagnostics,
+) -> Option<ModuleFile> {
+    let shown = path.to_string_lossy().replace('\\', "/");
+    let Ok(text) = files.read(path) else {
+        diagnostics.push(Diagnostic::error(
+            "Failed to read file",
+            format!("The file \"{shown}\" could not be read."),
+        ));
+        return None;
+    };
+    let file = sources.add(shown, text);
+    let (body, more) = match name.ends_with(".json") {
+        true => parse_json_body(sources, file),
+        false => parse_body(sources, file),
+    };
+    diagnostics.extend(more);
+    let (decoded, more) = ModuleFile::decode(body, sources, is_override(name));
+    diagnostics.extend(more);
+    Some(decoded)
 }
 
 struct Loader<'a> {
@@ -90,63 +149,10 @@ impl Loader<'_> {
         if let Some(known) = self.known.get(directory) {
             return known.clone();
         }
-        let (module, diagnostics) = self.read(directory);
+        let (module, diagnostics) = read_module(self.files, directory, self.sources);
         let known = (Arc::new(module), diagnostics);
         self.known.insert(directory.to_owned(), known.clone());
         known
-    }
-
-    fn read(&mut self, directory: &Path) -> (Module, Diagnostics) {
-        let mut diagnostics = Diagnostics::new();
-        let here = shown_directory(directory);
-        let Ok(entries) = self.files.read_directory(here) else {
-            diagnostics.push(Diagnostic::error(
-                "Failed to read module directory",
-                format!("Module directory {} does not exist or cannot be read.", here.display()),
-            ));
-            let module = Module { directory: directory.to_owned(), ..Module::default() };
-            return (module, diagnostics);
-        };
-        let mut names: Vec<String> = entries
-            .into_iter()
-            .filter(|entry| entry.kind != FileKind::Directory)
-            .filter_map(|entry| entry.name.into_string().ok())
-            .filter(|name| is_configuration(name))
-            .collect();
-        names.sort_by_key(|name| (is_override(name), name.clone()));
-        let mut files = Vec::new();
-        for name in names {
-            files.extend(self.file(directory, &name, &mut diagnostics));
-        }
-        let (module, more) = assemble(directory.to_owned(), files, self.sources);
-        diagnostics.extend(more);
-        (module, diagnostics)
-    }
-
-    fn file(
-        &mut self,
-        directory: &Path,
-        name: &str,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<ModuleFile> {
-        let path = directory.join(name);
-        let shown = path.to_string_lossy().replace('\\', "/");
-        let Ok(text) = self.files.read(&path) else {
-            diagnostics.push(Diagnostic::error(
-                "Failed to read file",
-                format!("The file \"{shown}\" could not be read."),
-            ));
-            return None;
-        };
-        let file = self.sources.add(shown, text);
-        let (body, more) = match name.ends_with(".json") {
-            true => parse_json_body(self.sources, file),
-            false => parse_body(self.sources, file),
-        };
-        diagnostics.extend(more);
-        let (decoded, more) = ModuleFile::decode(body, self.sources, is_override(name));
-        diagnostics.extend(more);
-        Some(decoded)
     }
 
     fn children(
@@ -230,28 +236,19 @@ impl Loader<'_> {
         let source = call.source.as_ref()?;
         if let InstalledModules::Listed(manifest) = self.options.installed {
             let Some(record) = manifest.get(path) else {
-                self.diagnostics.push(Diagnostic::error(
-                    "Module not installed",
-                    "This module is not yet installed. Run \"plumb init\" to install all modules required by this configuration.",
-                ).at(call.span));
+                self.diagnostics.push(not_installed(call));
                 return None;
             };
-            if record.source != source.to_string() {
-                self.diagnostics.push(Diagnostic::error(
-                    "Module source has changed",
-                    "The source address was changed since this module was installed. Run \"plumb init\" to install all modules required by this configuration.",
-                ).at(call.source_span.unwrap_or(call.span)));
+            if let Some(changed) = changed_since(record, source, call) {
+                self.diagnostics.push(changed);
                 return None;
             }
-            if let ModuleSource::Local(_) = source {
-                return record.directory.to_str().map(|text| join(Path::new(""), text));
-            }
+            return record.directory.to_str().map(|text| join(Path::new(""), text));
         }
         match source {
             ModuleSource::Local(relative) => Some(join(&caller.directory, relative)),
             ModuleSource::Registry(_) | ModuleSource::Remote(_) => {
-                let at = call.source_span.unwrap_or(call.span);
-                self.diagnostics.push(refusals::module_source(at));
+                self.diagnostics.push(not_installed(call));
                 None
             }
         }
@@ -270,6 +267,46 @@ impl Loader<'_> {
                 format!("An import block was detected in \"{path}\". Import blocks are only allowed in the root module."),
             ).at(import.span));
         }
+    }
+}
+
+fn not_installed(call: &ModuleCall) -> Diagnostic {
+    Diagnostic::error(
+        "Module not installed",
+        "This module is not yet installed. Run \"plumb init\" to install all modules required by this configuration.",
+    )
+    .at(call.span)
+}
+
+/// Why what is installed is not what a call asks for; `None` where it is.
+fn changed_since(
+    record: &ModuleRecord,
+    source: &ModuleSource,
+    call: &ModuleCall,
+) -> Option<Diagnostic> {
+    let changed = |summary: &str, detail: String| {
+        let detail = format!(
+            "{detail} Run \"plumb init\" to install all modules required by this configuration."
+        );
+        Some(Diagnostic::error(summary, detail).at(call.source_span.unwrap_or(call.span)))
+    };
+    if record.source != source.to_string() {
+        return changed(
+            "Module source has changed",
+            "The source address was changed since this module was installed.".to_owned(),
+        );
+    }
+    let requirements = "The version requirements have changed since this module was installed and the installed version";
+    match (&call.version, record.installed_version()) {
+        (Some(_), None) => changed(
+            "Module version requirements have changed",
+            format!("{requirements} is no longer acceptable."),
+        ),
+        (Some(wanted), Some(version)) if !wanted.constraints.matches(&version) => changed(
+            "Module version requirements have changed",
+            format!("{requirements} ({version}) is no longer acceptable."),
+        ),
+        _ => None,
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use values::address::ModulePath;
 
-use super::tree::Configuration;
+use super::source_address::ModuleSource;
+use crate::version::Version;
 
 /// The installed modules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,37 +47,53 @@ impl ModuleManifest {
     /// Where the text is not one.
     pub fn parse(text: &[u8]) -> Result<Self, ManifestError> {
         let mut manifest: Self = serde_json::from_slice(text)?;
+        for record in &mut manifest.records {
+            // Written by another version, it may not be in normal form.
+            if let Ok(source) = ModuleSource::parse(&record.source) {
+                record.source = source.to_string();
+            }
+        }
         manifest.records.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(manifest)
     }
 
-    /// The manifest of a configuration whose modules are all local paths.
-    pub fn of(configuration: &Configuration) -> Self {
-        let mut records: Vec<ModuleRecord> = configuration
-            .modules()
-            .map(|node| ModuleRecord {
-                key: key(&node.path),
-                source: node.source.as_ref().map(ToString::to_string).unwrap_or_default(),
-                version: None,
-                directory: match node.module.directory.as_os_str().is_empty() {
-                    true => ".".into(),
-                    false => node.module.directory.clone(),
-                },
-            })
-            .collect();
-        records.sort_by(|a, b| a.key.cmp(&b.key));
-        Self { records }
-    }
-
     /// As Terraform writes it.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        let text = serde_json::to_string(self).unwrap_or_default();
+        let mut escaped = String::with_capacity(text.len());
+        for c in text.chars() {
+            match c {
+                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                    escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+                }
+                c => escaped.push(c),
+            }
+        }
+        escaped
+    }
+
+    /// Takes a record in, in place of an older one of the same call.
+    pub fn insert(&mut self, record: ModuleRecord) {
+        match self.position(&record.key) {
+            Ok(at) => self.records[at] = record,
+            Err(at) => self.records.insert(at, record),
+        }
+    }
+
+    /// Forgets a call, and all that is called from the module that it leads to.
+    pub fn remove_with_descendants(&mut self, path: &ModulePath) {
+        let key = module_key(path);
+        let below = format!("{key}.");
+        self.records.retain(|record| record.key != key && !record.key.starts_with(&below));
+    }
+
+    fn position(&self, key: &str) -> Result<usize, usize> {
+        self.records.binary_search_by(|record| record.key.as_str().cmp(key))
     }
 
     /// The record of a module.
     pub fn get(&self, path: &ModulePath) -> Option<&ModuleRecord> {
-        let key = key(path);
-        let at = self.records.binary_search_by(|record| record.key.cmp(&key)).ok()?;
+        let at = self.position(&module_key(path)).ok()?;
         self.records.get(at)
     }
 
@@ -86,7 +103,15 @@ impl ModuleManifest {
     }
 }
 
-fn key(path: &ModulePath) -> String {
+impl ModuleRecord {
+    /// The version that was installed; `None` where there is none or it is no version.
+    pub fn installed_version(&self) -> Option<Version> {
+        self.version.as_deref().and_then(|text| text.parse().ok())
+    }
+}
+
+/// What a manifest calls a module: the names of the calls that lead to it, with dots between.
+pub fn module_key(path: &ModulePath) -> String {
     path.0.iter().map(|name| &**name).collect::<Vec<_>>().join(".")
 }
 

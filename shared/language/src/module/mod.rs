@@ -18,7 +18,6 @@ mod provider_validation;
 mod provisioner;
 mod refactoring;
 mod references;
-mod refusals;
 mod resource;
 mod settings;
 mod source_address;
@@ -32,9 +31,9 @@ use indexmap::IndexMap;
 use values::address::Resource;
 
 pub use check_rule::CheckRule;
-pub use load::{InstalledModules, LoadOptions, load};
-pub use manifest::{ManifestError, ModuleManifest, ModuleRecord};
-pub use module_call::{ModuleCall, ModuleSource, PassedProvider};
+pub use load::{InstalledModules, LoadOptions, load, read_module};
+pub use manifest::{ManifestError, ModuleManifest, ModuleRecord, module_key};
+pub use module_call::{ModuleCall, PassedProvider};
 pub use output::{Local, Output};
 pub use provider::{LocalProviderConfig, ProviderConfig, ProviderReference};
 pub use provisioner::{Provisioner, ProvisionerOnFailure, ProvisionerWhen};
@@ -43,6 +42,9 @@ pub use references::{Available, validate_module_arguments, validate_references};
 pub use resource::{Connection, IgnoreChanges, IgnoredPath, Lifecycle, ResourceBlock};
 pub use settings::{
     Backend, Cloud, ProviderMeta, RequiredProvider, Settings, Storage, VersionRequirement,
+};
+pub use source_address::{
+    DEFAULT_REGISTRY, ModuleSource, RegistryModule, RemoteModule, SourceError,
 };
 pub use tree::{Configuration, ModuleNode, ProviderRequirements};
 pub use variable::{TextForm, Variable};

@@ -1,6 +1,5 @@
 //! `module` blocks.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::decoder::{
@@ -8,7 +7,7 @@ use super::decoder::{
 };
 use super::provider::ProviderReference;
 use super::settings::VersionRequirement;
-use super::source_address::{self, SourceError};
+use super::source_address::{ModuleSource, SourceError};
 use super::{DependsOn, Repetition};
 use crate::source::Span;
 use crate::syntax::ast::{Block, Body, Expression, ExpressionKind};
@@ -47,34 +46,6 @@ impl ModuleCall {
     /// `for_each`, if the block has it.
     pub fn for_each(&self) -> Option<&Expression> {
         self.repetition.for_each()
-    }
-}
-
-/// Where a child module's files are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ModuleSource {
-    /// A path relative to the calling module, normalised: `./child`, `../other`.
-    Local(Arc<str>),
-    /// A module of a registry, with host where it is not the default one.
-    Registry(Arc<str>),
-    /// Anything that is fetched from elsewhere.
-    Remote(Arc<str>),
-}
-
-impl ModuleSource {
-    /// As it was written, normalised.
-    pub fn as_str(&self) -> &str {
-        match self {
-            ModuleSource::Local(text)
-            | ModuleSource::Registry(text)
-            | ModuleSource::Remote(text) => text,
-        }
-    }
-}
-
-impl fmt::Display for ModuleSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 
@@ -149,12 +120,16 @@ impl Decoder<'_> {
     }
 
     fn module_source(&mut self, text: &str, at: Span, with_version: bool) -> Option<ModuleSource> {
-        match source_address::parse(text, with_version) {
+        let source = match with_version {
+            true => ModuleSource::parse_versioned(text),
+            false => ModuleSource::parse(text),
+        };
+        match source {
             Ok(source) => return Some(source),
-            Err(SourceError::MaybeRelative) => self.error(
+            Err(SourceError::MaybeRelative { package }) => self.error(
                 "Invalid module source address",
                 format!(
-                    "Terraform failed to determine your intended installation method for remote module package \"{text}\".\n\nIf you intended this as a path relative to the current module, use \"./{text}\" instead. The \"./\" prefix indicates that the address is a relative filesystem path."
+                    "Terraform failed to determine your intended installation method for remote module package \"{package}\".\n\nIf you intended this as a path relative to the current module, use \"./{package}\" instead. The \"./\" prefix indicates that the address is a relative filesystem path."
                 ),
                 at,
             ),

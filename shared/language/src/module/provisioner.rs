@@ -47,6 +47,22 @@ pub enum ProvisionerOnFailure {
     Continue,
 }
 
+impl Provisioner {
+    /// The arguments of its connection: its own, with those of the block around it where it has none.
+    pub fn connection_within(&self, around: Option<&Connection>) -> Option<Arc<Body>> {
+        let (own, around) = match (&self.connection, around) {
+            (Some(own), Some(around)) => (&own.config, &around.config),
+            (Some(only), None) | (None, Some(only)) => return Some(only.config.clone()),
+            (None, None) => return None,
+        };
+        let mut merged = Body::clone(around);
+        merged.attributes.retain(|attribute| own.attribute(&attribute.name).is_none());
+        merged.attributes.extend(own.attributes.iter().cloned());
+        merged.blocks.extend(own.blocks.iter().cloned());
+        Some(Arc::new(merged))
+    }
+}
+
 const SCHEMA: BlockSchema = BlockSchema {
     attributes: &[optional("when"), optional("on_failure")],
     blocks: &[block("_"), block("connection"), block("lifecycle")],

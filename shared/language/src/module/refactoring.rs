@@ -85,6 +85,8 @@ pub struct Import {
     pub for_each: Option<Expression>,
     /// `provider`, for objects whose configuration is still to be generated.
     pub provider: Option<ProviderReference>,
+    /// Where `provider` stands.
+    pub(crate) provider_span: Option<Span>,
     /// The block's header.
     pub span: Span,
 }
@@ -107,7 +109,7 @@ const MOVED: BlockSchema =
 
 const REMOVED: BlockSchema = BlockSchema {
     attributes: &[required("from")],
-    blocks: &[block("lifecycle"), labelled("provisioner", &["type"])],
+    blocks: &[block("lifecycle"), block("connection"), labelled("provisioner", &["type"])],
 };
 
 const REMOVED_LIFECYCLE: BlockSchema =
@@ -172,10 +174,18 @@ impl Decoder<'_> {
         let from = content.take("from").and_then(|a| self.removed_subject(&a.expression));
         let mut destroy = true;
         let mut provisioners = Vec::new();
+        let mut connection = None;
         for inner in content.blocks {
-            if &*inner.type_name == "provisioner" {
-                provisioners.extend(self.removed_provisioner(inner, from.as_ref()));
-                continue;
+            match &*inner.type_name {
+                "provisioner" => {
+                    provisioners.extend(self.removed_provisioner(inner, from.as_ref()));
+                    continue;
+                }
+                "connection" => {
+                    self.removed_connection(&inner, from.as_ref(), &mut connection);
+                    continue;
+                }
+                _ => {}
             }
             let mut lifecycle = self.content(inner.body, &REMOVED_LIFECYCLE);
             if let Some(attribute) = lifecycle.take("destroy") {
@@ -225,6 +235,31 @@ impl Decoder<'_> {
         None
     }
 
+    /// Checks a connection, which is for provisioners that are not supported.
+    fn removed_connection(
+        &mut self,
+        block: &Block,
+        from: Option<&(RemovedSubject, Span)>,
+        first: &mut Option<Span>,
+    ) {
+        let span = block.header_span();
+        if let Some((RemovedSubject::Module(_), _)) = from {
+            self.error(
+                "Invalid connection block",
+                "Provisioner connection configuration is valid only when a removed block targets a managed resource.",
+                span,
+            );
+        } else if let Some(first) = *first {
+            let place = self.place(first);
+            self.error(
+                "Duplicate connection block",
+                format!("This \"removed\" block already has a connection block at {place}."),
+                span,
+            );
+        }
+        first.get_or_insert(span);
+    }
+
     fn removed_provisioner(
         &mut self,
         block: Block,
@@ -270,10 +305,19 @@ impl Decoder<'_> {
                 attribute.span,
             );
         }
+        let provider_span = provider_argument.as_ref().map(|attribute| attribute.span);
         let provider =
             provider_argument.and_then(|a| self.provider_reference(&a.expression, "provider"));
         let for_each = content.take("for_each").map(|attribute| attribute.expression);
-        Some(Import { to: to?.expression, target: target?, id: id?, for_each, provider, span })
+        Some(Import {
+            to: to?.expression,
+            target: target?,
+            id: id?,
+            for_each,
+            provider,
+            provider_span,
+            span,
+        })
     }
 
     fn import_target(&mut self, to: &Attribute) -> Option<ConfigResource> {

@@ -198,12 +198,24 @@ impl Decoder<'_> {
                     if let Some(label) = inner.labels.first().cloned()
                         && self.check_provider_name(&label.text, label.span)
                     {
+                        self.only_constants(&inner.body);
                         let config = Arc::new(inner.body);
                         let local_name = label.text;
                         found.provider_metas.push(ProviderMeta { local_name, config, span });
                     }
                 }
             }
+        }
+    }
+
+    /// What a module says to a provider is known before anything else is.
+    fn only_constants(&mut self, body: &Body) {
+        for attribute in &body.attributes {
+            self.diagnostics.extend(constant(&attribute.expression).1);
+        }
+        if let Some(block) = body.blocks.first() {
+            let summary = format!("Unexpected {:?} block", &*block.type_name);
+            self.error(summary, "Blocks are not allowed here.", block.type_span);
         }
     }
 

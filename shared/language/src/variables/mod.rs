@@ -8,6 +8,7 @@ mod files;
 mod json;
 mod resolve;
 mod rules;
+mod text;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use crate::syntax::ast::Expression;
 pub use files::given_values;
 pub use resolve::{Resolved, final_value};
 pub use rules::{RuleOutcome, RuleWords, check_variable, evaluate_rule};
+pub use text::{ValuesTextError, text_of_values, values_from_text};
 
 /// What the caller of a command says about variables.
 #[derive(Clone, Debug, Default)]

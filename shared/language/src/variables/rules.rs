@@ -70,52 +70,99 @@ pub fn evaluate_rule(
         evaluation.diagnostics.push(diagnostic.with_values(values));
         return RuleOutcome::Error;
     }
-    RuleOutcome::Fail(error_message(evaluation, rule))
+    match error_message(evaluation, rule, words) {
+        Some(message) => RuleOutcome::Fail(message),
+        None => RuleOutcome::Error,
+    }
 }
 
-fn error_message(evaluation: &mut Evaluation<'_>, rule: &CheckRule) -> String {
-    const FAILED: &str = "Failed to evaluate condition error message.";
+impl RuleWords {
+    /// What is said where the error message has nothing to say.
+    fn without_message(self) -> String {
+        match self {
+            RuleWords::Validation => "Failed to evaluate condition error message.",
+            RuleWords::Condition => {
+                "This check failed, but has an invalid error message as described in the other accompanying messages."
+            }
+        }
+        .into()
+    }
+
+    /// That an error message would disclose a value. Of a condition, the message alone is lost.
+    fn hidden(self, cause: Cause) -> Diagnostic {
+        let kind = if cause == Cause::Sensitive { "sensitive" } else { "ephemeral" };
+        let (not_shown, remedy) = match (self, cause) {
+            (_, Cause::Sensitive) => (
+                ", so Terraform",
+                "or by carefully using the nonsensitive() function if the expression will not reveal the sensitive data.",
+            ),
+            (RuleWords::Validation, _) => (
+                ". Terraform",
+                "or by carefully using the ephemeralasnull() function if the expression will not reveal the ephemeral data.",
+            ),
+            (RuleWords::Condition, _) => (
+                ", so Terraform",
+                "or by using the ephemeralasnull() function on the references to not reveal ephemeral data.",
+            ),
+        };
+        let summary = format!("Error message refers to {kind} values");
+        let detail = format!(
+            "The error expression used to explain this condition refers to {kind} values{not_shown} will not display the resulting message.\n\nYou can correct this by removing references to {kind} values, {remedy}"
+        );
+        match self {
+            RuleWords::Validation => Diagnostic::error(summary, detail),
+            RuleWords::Condition => Diagnostic::warning(summary, detail),
+        }
+        .because(cause)
+    }
+}
+
+/// What is said where a condition does not hold; `None` where that is an error of its own.
+fn error_message(
+    evaluation: &mut Evaluation<'_>,
+    rule: &CheckRule,
+    words: RuleWords,
+) -> Option<String> {
     let expression = &rule.error_message;
     let before = evaluation.diagnostics.len();
     let value = evaluation.expression(expression);
+    // A validation that fails says so in any case.
+    let invalid = || match words {
+        RuleWords::Validation => Some(words.without_message()),
+        RuleWords::Condition => None,
+    };
     if evaluation.diagnostics.len() > before {
-        return FAILED.to_owned();
+        return invalid();
     }
     let marks = value.deep_marks();
-    let hidden = if marks.is_sensitive() {
-        Some(("sensitive", Cause::Sensitive))
-    } else if marks.is_ephemeral() {
-        Some(("ephemeral", Cause::Ephemeral))
-    } else {
-        None
+    let cause = match (marks.is_sensitive(), marks.is_ephemeral()) {
+        (true, _) => Some(Cause::Sensitive),
+        (false, true) => Some(Cause::Ephemeral),
+        (false, false) => None,
     };
-    if let Some((kind, cause)) = hidden {
-        let remedy = match cause {
-            Cause::Sensitive => {
-                "\n\nYou can correct this by removing references to sensitive values, or by carefully using the nonsensitive() function if the expression will not reveal the sensitive data."
+    if let Some(cause) = cause {
+        evaluation.diagnostics.push(words.hidden(cause).at(expression.span));
+        return Some(match words {
+            RuleWords::Validation => {
+                "The error message included a sensitive value, so it will not be displayed.".into()
             }
-            _ => "\n\nYou can correct this by removing references to ephemeral values.",
-        };
-        let values = evaluation.describe(expression, Some(cause));
-        evaluation.diagnostics.push(
-            Diagnostic::error(
-                format!("Error message refers to {kind} values"),
-                format!(
-                    "The error expression used to explain this condition refers to {kind} values, so Terraform will not display the resulting message.{remedy}"
-                ),
-            )
-            .at(expression.span)
-            .with_values(values)
-            .because(cause),
-        );
-        let article = if kind == "sensitive" { "a" } else { "an" };
-        return format!(
-            "The error message included {article} {kind} value, so it will not be displayed."
-        );
+            RuleWords::Condition => words.without_message(),
+        });
     }
     match convert(&value, &Type::String).map(|value| value.as_str().map(str::to_owned)) {
-        Ok(Some(message)) => message.trim().to_owned(),
-        Ok(None) => FAILED.to_owned(),
+        Ok(Some(message)) if message.trim().is_empty() => Some(words.without_message()),
+        Ok(Some(message)) => Some(message.trim().to_owned()),
+        Ok(None) if value.is_null() && matches!(words, RuleWords::Condition) => {
+            evaluation.diagnostics.push(
+                Diagnostic::error(
+                    "Invalid error message",
+                    "Unsuitable value for error message: must not be null.",
+                )
+                .at(expression.span),
+            );
+            None
+        }
+        Ok(None) => Some(words.without_message()),
         Err(error) => {
             evaluation.diagnostics.push(
                 Diagnostic::error(
@@ -124,7 +171,7 @@ fn error_message(evaluation: &mut Evaluation<'_>, rule: &CheckRule) -> String {
                 )
                 .at(expression.span),
             );
-            FAILED.to_owned()
+            invalid()
         }
     }
 }

@@ -1,14 +1,16 @@
 //! The provider that needs no program: `terraform.io/builtin/terraform`.
 
 mod data;
+mod functions;
 mod remote_state;
 
 use crate::{
-    ApplyResourceRequest, ApplyResourceResponse, Capabilities, ConfigureRequest,
-    ImportResourceRequest, ImportResourceResponse, MoveResourceRequest, MoveResourceResponse,
-    PlanResourceRequest, PlanResourceResponse, Provider, ProviderDiagnostic, ProviderError,
-    ProviderSchema, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
-    ReadResourceResponse, RemoteStateReader, Response, TypedSchema, UpgradeResourceStateRequest,
+    ApplyResourceRequest, ApplyResourceResponse, CallFunctionRequest, Capabilities,
+    ConfigureRequest, FunctionError, ImportResourceRequest, ImportResourceResponse,
+    MoveResourceRequest, MoveResourceResponse, PlanResourceRequest, PlanResourceResponse, Provider,
+    ProviderDiagnostic, ProviderError, ProviderSchema, ReadDataSourceRequest,
+    ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse, RemoteStateReader, Response,
+    TypedSchema, UpgradeResourceStateRequest,
 };
 use async_trait::async_trait;
 use language::functions::Random;
@@ -16,8 +18,8 @@ use std::sync::Arc;
 use values::Value;
 use values::address::ProviderAddress;
 
-/// The builtin provider: `terraform_data` and `data "terraform_remote_state"`. It makes nothing
-/// outside the record.
+/// The builtin provider: `terraform_data`, `data "terraform_remote_state"`, and functions between values and their
+/// text. It makes nothing outside the record.
 pub struct BuiltinProvider {
     address: ProviderAddress,
     schema: Arc<ProviderSchema>,
@@ -39,6 +41,7 @@ impl BuiltinProvider {
                 TypedSchema::from(remote_state::schema()),
             )]
             .into(),
+            functions: functions::signatures(),
             capabilities: Capabilities {
                 plan_destroy: false,
                 get_provider_schema_optional: true,
@@ -173,6 +176,14 @@ impl Provider for BuiltinProvider {
         }
         let state = remote_state::read(&request.config, self.remote_states.as_deref()).await;
         Ok(state.map(|state| ReadDataSourceResponse { state, deferred: None }))
+    }
+
+    async fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> Result<Result<Value, FunctionError>, ProviderError> {
+        functions::call(&request.name, &request.arguments)
+            .ok_or_else(|| self.unknown("function", &request.name))
     }
 
     async fn stop(&self) -> Result<(), ProviderError> {

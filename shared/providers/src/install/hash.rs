@@ -66,6 +66,12 @@ impl PackageHash {
         Ok(PackageHash(format!("zh:{}", sha256(File::open(archive)?)?)))
     }
 
+    /// `zh:` of a packed package with this SHA-256, in hex; `None` where it is none.
+    pub fn of_archive_digest(hex: &str) -> Option<PackageHash> {
+        let valid = hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        valid.then(|| PackageHash(format!("zh:{}", hex.to_ascii_lowercase())))
+    }
+
     /// Whether it is of the scheme that can be compared with an unpacked package.
     pub fn is_of_files(&self) -> bool {
         self.0.starts_with("h1:")

@@ -1,24 +1,33 @@
 use super::cli_config::{CliConfig, InstallationKind, InstallationMethod};
+use super::error::InstallError;
+use super::event::{InstallEvent, InstallObserver};
 use super::hash::PackageHash;
+use super::layout;
 use super::lock::{Locks, ProviderLock};
-use super::mirror::{self, PackageLocation, Platform};
+use super::placing::{Placed, Placing};
+use super::platform::Platform;
+use super::source::{self, Available, Network, PackageLocation, SourceError};
+use super::unpack::PackageLimits;
 use super::version::{Version, VersionConstraints};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use values::address::ProviderAddress;
 
 /// Installs the providers that a configuration requires into a working directory.
 #[derive(Clone, Debug)]
 pub struct Installer {
-    /// Ways to install, and providers under development.
+    /// Ways to install, providers under development, and the plugin cache.
     pub config: CliConfig,
-    /// Mirrors to look into where the CLI configuration names no ways, in order.
+    /// Mirrors to look into where the CLI configuration names no ways, in order. What one of them has is not looked for elsewhere.
     pub implied_mirrors: Vec<PathBuf>,
     /// Where packages go: `.terraform/providers`.
     pub directory: PathBuf,
     /// The platform to install for.
     pub platform: Platform,
+    /// The way to registries and mirrors; without it, what is not in a directory is refused.
+    pub network: Option<Network>,
+    /// What a package may take.
+    pub limits: PackageLimits,
 }
 
 /// What to install.
@@ -28,152 +37,29 @@ pub struct InstallRequest<'a> {
     pub requirements: &'a BTreeMap<ProviderAddress, VersionConstraints>,
     /// What is locked already; the default where there is no lock file.
     pub locks: &'a Locks,
-    /// Whether to choose the newest versions whatever is locked.
-    pub upgrade: bool,
+    /// How far what is locked counts.
+    pub mode: InstallMode,
 }
 
-/// A step of an installation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum InstallEvent<'a> {
-    /// The provider is part of this program.
-    Builtin {
-        /// The provider.
-        provider: &'a ProviderAddress,
-    },
-    /// The provider is under development and is not installed.
-    DevOverride {
-        /// The provider.
-        provider: &'a ProviderAddress,
-        /// Where it is.
-        directory: &'a Path,
-    },
-    /// The locked version is taken again.
-    Reusing {
-        /// The provider.
-        provider: &'a ProviderAddress,
-    },
-    /// Versions are looked for.
-    Finding {
-        /// The provider.
-        provider: &'a ProviderAddress,
-        /// What will do.
-        constraints: &'a VersionConstraints,
-    },
-    /// The package is there already.
-    AlreadyInstalled {
-        /// The provider.
-        provider: &'a ProviderAddress,
-        /// The version.
-        version: &'a Version,
-    },
-    /// The package is put in place.
-    Installing {
-        /// The provider.
-        provider: &'a ProviderAddress,
-        /// The version.
-        version: &'a Version,
-    },
-    /// The package is in place.
-    Installed {
-        /// The provider.
-        provider: &'a ProviderAddress,
-        /// The version.
-        version: &'a Version,
-    },
+/// How far what is locked counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InstallMode {
+    /// Locked versions are kept, and their packages have to be the locked ones.
+    #[default]
+    Locked,
+    /// The newest versions are chosen. A package of a version that is locked already has to be the locked one all the same.
+    Upgrade,
+    /// Locked versions are kept; the packages are taken as they come, and their checksums are recorded beside the locked ones.
+    RecordChecksums,
 }
 
-/// Hears of an installation's steps.
-pub trait InstallObserver {
-    /// A step begins, or has ended.
-    fn event(&mut self, event: InstallEvent<'_>);
-}
-
-impl<F: FnMut(InstallEvent<'_>)> InstallObserver for F {
-    fn event(&mut self, event: InstallEvent<'_>) {
-        self(event);
-    }
-}
-
-/// A provider was not installed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InstallError {
-    /// No version will do.
-    #[error(
-        "no available version of provider {provider} meets the constraints {constraints:?}: {available}"
-    )]
-    NoVersion {
-        /// The provider.
-        provider: ProviderAddress,
-        /// What was asked for.
-        constraints: String,
-        /// What there is, in words.
-        available: String,
-    },
-    /// The lock file rules out what the configuration wants.
-    #[error(
-        "locked provider {provider} {version} does not match the configured version constraints {constraints:?}: \
-         run `plumb init -upgrade` to choose a version anew"
-    )]
-    LockedOut {
-        /// The provider.
-        provider: ProviderAddress,
-        /// The locked version.
-        version: Box<Version>,
-        /// What the configuration wants.
-        constraints: String,
-    },
-    /// Only a way that is not supported would find it.
-    #[error(
-        "provider {provider} would have to be installed {way}, which is not supported: \
-         put it into a filesystem_mirror of the CLI configuration"
-    )]
-    UnsupportedWay {
-        /// The provider.
-        provider: ProviderAddress,
-        /// The way, in words.
-        way: String,
-    },
-    /// The builtin provider has no versions to choose from.
-    #[error("provider {provider} is built in: remove its version constraint")]
-    BuiltinVersion {
-        /// The provider.
-        provider: ProviderAddress,
-    },
-    /// There is no such builtin provider.
-    #[error("there is no built-in provider {provider}")]
-    UnknownBuiltin {
-        /// The provider.
-        provider: ProviderAddress,
-    },
-    /// The package is not the one that was locked.
-    #[error(
-        "the package of provider {provider} {version} matches none of the checksums in the dependency lock file. \
-         It was changed since it was locked, or locked on another platform: `plumb init -upgrade` locks it anew"
-    )]
-    ChecksumMismatch {
-        /// The provider.
-        provider: ProviderAddress,
-        /// The version.
-        version: Box<Version>,
-    },
-    /// Files could not be read or written.
-    #[error("provider {provider} could not be installed: {path}: {source}")]
-    Files {
-        /// The provider.
-        provider: ProviderAddress,
-        /// Where.
-        path: String,
-        /// Why.
-        source: io::Error,
-    },
-}
-
-/// Why nothing was found.
-struct Search {
-    found: BTreeMap<Version, PackageLocation>,
-    unsupported: Option<String>,
+/// A version that was chosen.
+struct Chosen<'a> {
+    provider: &'a ProviderAddress,
+    constraints: &'a VersionConstraints,
+    version: Version,
+    /// What is locked of that very version.
+    lock: Option<&'a ProviderLock>,
 }
 
 impl Installer {
@@ -182,19 +68,29 @@ impl Installer {
     ///
     /// # Errors
     /// One for each provider that was not installed; the others are.
-    pub fn install(
+    pub async fn install(
         &self,
         request: InstallRequest<'_>,
         observer: &mut dyn InstallObserver,
     ) -> Result<Locks, Vec<InstallError>> {
         let mut locks = Locks::default();
         let mut errors = Vec::new();
+        let mut chosen = Vec::new();
         for (provider, constraints) in request.requirements {
-            match self.install_one(provider, constraints, request, observer) {
-                Ok(lock) => {
-                    locks.0.extend(lock.map(|l| (provider.clone(), l)));
+            match self.choose(provider, constraints, request, observer).await {
+                Ok(Some(choice)) => chosen.push(choice),
+                Ok(None) => {
+                    // What is locked stays locked for those without the override.
+                    let kept = request.locks.0.get(provider).filter(|_| !provider.is_builtin());
+                    locks.0.extend(kept.map(|lock| (provider.clone(), lock.clone())));
                 }
-                Err(e) => errors.push(e),
+                Err(error) => errors.push(error),
+            }
+        }
+        for choice in chosen {
+            match self.put_in_place(&choice, request, observer).await {
+                Ok(lock) => drop(locks.0.insert(choice.provider.clone(), lock)),
+                Err(error) => errors.push(error),
             }
         }
         match errors.is_empty() {
@@ -203,13 +99,14 @@ impl Installer {
         }
     }
 
-    fn install_one(
+    /// The version to install; `None` where nothing is to be installed.
+    async fn choose<'a>(
         &self,
-        provider: &ProviderAddress,
-        constraints: &VersionConstraints,
-        request: InstallRequest<'_>,
+        provider: &'a ProviderAddress,
+        constraints: &'a VersionConstraints,
+        request: InstallRequest<'a>,
         observer: &mut dyn InstallObserver,
-    ) -> Result<Option<ProviderLock>, InstallError> {
+    ) -> Result<Option<Chosen<'a>>, InstallError> {
         if provider.is_builtin() {
             return match (*provider == ProviderAddress::builtin(), constraints.is_empty()) {
                 (false, _) => Err(InstallError::UnknownBuiltin { provider: provider.clone() }),
@@ -222,174 +119,228 @@ impl Installer {
         }
         if let Some(directory) = self.config.dev_overrides.get(provider) {
             observer.event(InstallEvent::DevOverride { provider, directory });
-            // What is locked stays locked for those without the override.
-            return Ok(request.locks.0.get(provider).cloned());
+            return Ok(None);
         }
-        let locked = request.locks.0.get(provider).filter(|_| !request.upgrade);
-        let (version, location) = match locked {
-            Some(lock) if !constraints.allow(&lock.version) => {
+        let lock = request.locks.0.get(provider);
+        if let Some(lock) = lock.filter(|_| request.mode != InstallMode::Upgrade) {
+            observer.event(InstallEvent::Reusing { provider });
+            let version = lock.version.clone();
+            if !constraints.allow(&version) {
                 return Err(InstallError::LockedOut {
                     provider: provider.clone(),
-                    version: Box::new(lock.version.clone()),
+                    version: Box::new(version),
                     constraints: constraints.to_string(),
                 });
             }
-            Some(lock) => {
-                observer.event(InstallEvent::Reusing { provider });
-                let version = lock.version.clone();
-                let directory = self.package_directory(provider, &version);
-                let kept = directory.is_dir()
-                    && PackageHash::of_directory(&directory)
-                        .is_ok_and(|hash| lock.hashes.contains(&hash));
-                if kept {
-                    observer.event(InstallEvent::AlreadyInstalled { provider, version: &version });
-                    let lock = ProviderLock { constraints: constraints.clone(), ..lock.clone() };
-                    return Ok(Some(lock));
-                }
-                let only = VersionConstraints::exactly(&version);
-                self.choose(provider, &only)?
-            }
-            None => {
-                observer.event(InstallEvent::Finding { provider, constraints });
-                self.choose(provider, constraints)?
-            }
-        };
-        observer.event(InstallEvent::Installing { provider, version: &version });
-        let hashes = self.put_in_place(provider, &version, &location)?;
-        // An upgrade to the same version keeps what other platforms have locked.
-        let before = request.locks.0.get(provider).filter(|l| l.version == version);
-        let known = before.map(|l| l.hashes.clone()).unwrap_or_default();
-        if let Some(lock) = locked
-            && !lock.hashes.is_empty()
-            && hashes.is_disjoint(&lock.hashes)
-        {
-            self.take_away(provider, &version);
-            let (provider, version) = (provider.clone(), Box::new(version));
-            return Err(InstallError::ChecksumMismatch { provider, version });
+            return Ok(Some(Chosen { provider, constraints, version, lock: Some(lock) }));
         }
-        observer.event(InstallEvent::Installed { provider, version: &version });
-        Ok(Some(ProviderLock {
-            version,
-            constraints: constraints.clone(),
-            hashes: hashes.into_iter().filter(PackageHash::is_of_files).chain(known).collect(),
-        }))
+        observer.event(InstallEvent::Finding { provider, constraints });
+        let available = self.available(provider).await?;
+        if !available.warnings.is_empty() {
+            observer.event(InstallEvent::Warned { provider, warnings: &available.warnings });
+        }
+        let newest = constraints.newest(&available.versions).cloned();
+        let version = newest.ok_or_else(|| no_version(provider, constraints, &available))?;
+        let lock = lock.filter(|lock| lock.version == version);
+        Ok(Some(Chosen { provider, constraints, version, lock }))
     }
 
-    fn package_directory(&self, provider: &ProviderAddress, version: &Version) -> PathBuf {
-        mirror::package_directory(&self.directory, provider, version, &self.platform)
+    /// The ways that are meant for a provider, in order.
+    fn ways(&self, provider: &ProviderAddress) -> Result<Vec<InstallationKind>, InstallError> {
+        if let Some(methods) = &self.config.installation {
+            let meant = methods.iter().filter(|method| method.handles(provider));
+            return Ok(meant.map(|method: &InstallationMethod| method.kind.clone()).collect());
+        }
+        let mut ways = Vec::new();
+        for root in &self.implied_mirrors {
+            let versions = source::filesystem::versions(root, provider);
+            let versions =
+                versions.map_err(|source| SourceError::Directory { path: root.clone(), source });
+            if !versions.map_err(|reason| of_source(provider, None, reason))?.is_empty() {
+                ways.push(InstallationKind::FilesystemMirror(root.clone()));
+            }
+        }
+        if ways.is_empty() {
+            ways.push(InstallationKind::Direct);
+        }
+        Ok(ways)
     }
 
-    fn choose(
+    /// The versions that there are.
+    pub(super) async fn available(
         &self,
         provider: &ProviderAddress,
-        constraints: &VersionConstraints,
-    ) -> Result<(Version, PackageLocation), InstallError> {
-        let Search { found, unsupported } = self.search(provider)?;
-        if let Some(version) = constraints.newest(found.keys()) {
-            let location = found[version].clone();
-            return Ok((version.clone(), location));
+    ) -> Result<Available, InstallError> {
+        let ways = self.ways(provider)?;
+        let mut all = Available::default();
+        for way in &ways {
+            let found = source::versions(way, self.network.as_ref(), provider).await;
+            let found = found.map_err(|reason| of_source(provider, None, reason))?;
+            let found = found.unwrap_or_default();
+            all.versions.extend(found.versions);
+            all.warnings.extend(found.warnings);
         }
-        if let Some(way) = unsupported {
-            return Err(InstallError::UnsupportedWay { provider: provider.clone(), way });
+        if !all.versions.is_empty() {
+            return Ok(all);
         }
-        let versions: Vec<String> = found.keys().map(Version::to_string).collect();
-        Err(InstallError::NoVersion {
-            provider: provider.clone(),
-            constraints: constraints.to_string(),
-            available: match versions.is_empty() {
-                true => format!("no mirror has any for {}", self.platform),
-                false => format!("there are {}", versions.join(", ")),
-            },
+        let provider = provider.clone();
+        Err(match *ways {
+            [InstallationKind::Direct] => InstallError::NotInRegistry { provider },
+            _ => {
+                let searched = ways.iter().map(|way| source::describe(way, &provider)).collect();
+                InstallError::NotFound { provider, searched }
+            }
         })
     }
 
-    fn search(&self, provider: &ProviderAddress) -> Result<Search, InstallError> {
-        let mut search = Search { found: BTreeMap::new(), unsupported: None };
-        let implied: Vec<InstallationMethod>;
-        let methods = match &self.config.installation {
-            Some(methods) => methods,
-            None => {
-                let mirrors = self.implied_mirrors.iter().cloned();
-                let kinds = mirrors.map(InstallationKind::FilesystemMirror);
-                implied = kinds
-                    .chain([InstallationKind::Direct])
-                    .map(|kind| InstallationMethod { kind, include: vec![], exclude: vec![] })
-                    .collect();
-                &implied
-            }
-        };
-        for method in methods.iter().filter(|m| m.handles(provider)) {
-            match &method.kind {
-                InstallationKind::FilesystemMirror(root) => {
-                    let packages = mirror::packages(root, provider, &self.platform)
-                        .map_err(|e| files(provider, root, e))?;
-                    // The first mirror that has a version provides it.
-                    for (version, location) in packages {
-                        search.found.entry(version).or_insert(location);
-                    }
-                }
-                InstallationKind::NetworkMirror(url) => {
-                    search.unsupported = Some(format!("from the network mirror {url}"));
-                }
-                InstallationKind::Direct => {
-                    search.unsupported =
-                        Some(format!("directly from the registry {}", provider.host));
-                }
-            }
-        }
-        Ok(search)
-    }
-
-    /// Puts a package into the working directory. Its checksums.
-    fn put_in_place(
+    /// Where the package of a version is: the first way that has it counts.
+    pub(super) async fn locate(
         &self,
         provider: &ProviderAddress,
         version: &Version,
-        location: &PackageLocation,
-    ) -> Result<BTreeSet<PackageHash>, InstallError> {
-        let target = self.package_directory(provider, version);
-        let failed = |e| files(provider, &target, e);
-        self.take_away(provider, version);
-        let parent = target.parent().unwrap_or(&self.directory);
-        std::fs::create_dir_all(parent).map_err(failed)?;
-        let mut hashes = BTreeSet::new();
-        match location {
-            PackageLocation::Unpacked(directory) => {
-                let source = directory.canonicalize().map_err(|e| files(provider, directory, e))?;
-                std::os::unix::fs::symlink(source, &target).map_err(failed)?;
-            }
-            PackageLocation::Packed(archive) => {
-                let hash = PackageHash::of_archive_bytes(archive);
-                hashes.insert(hash.map_err(|e| files(provider, archive, e))?);
-                unpack(archive, &target).map_err(|e| files(provider, archive, e))?;
+    ) -> Result<PackageLocation, InstallError> {
+        let ways = self.ways(provider)?;
+        for way in &ways {
+            let network = self.network.as_ref();
+            let found = source::package(way, network, provider, version, &self.platform).await;
+            let found = found.map_err(|reason| of_source(provider, Some(version), reason))?;
+            if let Some(location) = found {
+                return Ok(location);
             }
         }
-        mirror::executable(&target, provider).map_err(failed)?;
-        hashes.insert(PackageHash::of_directory(&target).map_err(failed)?);
-        Ok(hashes)
+        Err(InstallError::UnsupportedPlatform {
+            provider: provider.clone(),
+            version: Box::new(version.clone()),
+            platform: Box::new(self.platform.clone()),
+            searched: ways.iter().map(|way| source::describe(way, provider)).collect(),
+        })
     }
 
-    /// Removes a package, or the link to it.
-    fn take_away(&self, provider: &ProviderAddress, version: &Version) {
-        let target = self.package_directory(provider, version);
-        if std::fs::remove_file(&target).is_err() {
-            // What cannot be removed is found when something is put in its place.
-            let _ = std::fs::remove_dir_all(&target);
+    /// Has a package in place; what is to be locked of it.
+    async fn put_in_place(
+        &self,
+        choice: &Chosen<'_>,
+        request: InstallRequest<'_>,
+        observer: &mut dyn InstallObserver,
+    ) -> Result<ProviderLock, InstallError> {
+        let Chosen { provider, constraints, version, lock } = choice;
+        let locked = lock.map(|lock| &lock.hashes).filter(|hashes| !hashes.is_empty());
+        let locked = locked.cloned().unwrap_or_default();
+        let with = |hashes: BTreeSet<PackageHash>| ProviderLock {
+            version: version.clone(),
+            constraints: (*constraints).clone(),
+            hashes: hashes.union(&locked).cloned().collect(),
+        };
+        let placing = Placing {
+            provider,
+            version,
+            target: self.target(&self.directory, provider, version),
+            limits: self.limits,
+            network: self.network.as_ref(),
+        };
+        if placing.holds_any_of(&locked).await? {
+            observer.event(InstallEvent::AlreadyInstalled { provider, version });
+            return Ok(with(BTreeSet::new()));
+        }
+        let cache = self.cache()?;
+        let cached = cache.map(|cache| Placing {
+            target: self.target(cache, provider, version),
+            ..placing.clone()
+        });
+        if let Some(cached) = &cached {
+            let will_do = match locked.is_empty() {
+                true => self.config.plugin_cache_may_break_dependency_lock_file,
+                false => cached.holds_any_of(&locked).await?,
+            };
+            if will_do && let Some(hash) = cached.held().await? {
+                observer.event(InstallEvent::FromCache { provider, version });
+                placing.link(&cached.target).await?;
+                if locked.is_empty() {
+                    observer.event(InstallEvent::LockedForThisPlatform { provider });
+                }
+                return Ok(with([hash].into()));
+            }
+        }
+        let location = match self.locate(provider, version).await {
+            // Nobody has the locked version any more, for whatever platform.
+            Err(InstallError::UnsupportedPlatform { .. })
+                if lock.is_some()
+                    && !self.available(provider).await?.versions.contains(version) =>
+            {
+                return Err(InstallError::LockedGone {
+                    provider: (*provider).clone(),
+                    version: Box::new(version.clone()),
+                });
+            }
+            location => location?,
+        };
+        observer.event(InstallEvent::Installing { provider, version });
+        let allowed = match request.mode {
+            InstallMode::RecordChecksums => BTreeSet::new(),
+            InstallMode::Locked | InstallMode::Upgrade => locked.clone(),
+        };
+        let place = cached.as_ref().unwrap_or(&placing);
+        let placed = place.place(&location, &allowed).await;
+        if let Err(InstallError::ChecksumMismatch { .. }) = placed {
+            // A package that is not the locked one must not be found in its place either.
+            placing.take_away()?;
+        }
+        let Placed { hash, signed, authentication } = placed?;
+        if let Some(cached) = &cached {
+            placing.link(&cached.target).await?;
+        }
+        if signed.is_empty() && locked.iter().all(|known| *known == hash) {
+            observer.event(InstallEvent::LockedForThisPlatform { provider });
+        }
+        let authentication = &authentication;
+        observer.event(InstallEvent::Installed { provider, version, authentication });
+        Ok(with(signed.into_iter().chain([hash]).collect()))
+    }
+
+    fn target(&self, root: &Path, provider: &ProviderAddress, version: &Version) -> PathBuf {
+        layout::package_directory(root, provider, version, &self.platform)
+    }
+
+    /// The plugin cache, where there is one.
+    fn cache(&self) -> Result<Option<&Path>, InstallError> {
+        let Some(cache) = &self.config.plugin_cache_dir else { return Ok(None) };
+        match std::fs::metadata(cache) {
+            Ok(metadata) if metadata.is_dir() => Ok(Some(cache)),
+            found => Err(InstallError::NoCache {
+                path: cache.display().to_string(),
+                source: found.err().unwrap_or_else(|| std::io::ErrorKind::NotADirectory.into()),
+            }),
         }
     }
 }
 
-/// Unpacks beside the target and renames, so that a half unpacked package is never taken for one.
-fn unpack(archive: &Path, target: &Path) -> io::Result<()> {
-    let partial = target.with_extension("partial");
-    if partial.exists() {
-        std::fs::remove_dir_all(&partial)?;
+pub(super) fn no_version(
+    provider: &ProviderAddress,
+    constraints: &VersionConstraints,
+    available: &Available,
+) -> InstallError {
+    /// How many versions are named: large providers have hundreds.
+    const NAMED: usize = 10;
+    let newest = available.versions.iter().rev().take(NAMED).map(Version::to_string);
+    let mut newest: Vec<String> = newest.collect();
+    if available.versions.len() > NAMED {
+        newest.push("older ones".to_owned());
     }
-    let mut zip = zip::ZipArchive::new(std::fs::File::open(archive)?).map_err(io::Error::other)?;
-    zip.extract(&partial).map_err(io::Error::other)?;
-    std::fs::rename(&partial, target)
+    InstallError::NoVersion {
+        provider: provider.clone(),
+        constraints: constraints.to_string(),
+        available: format!("there are {}", newest.join(", ")),
+    }
 }
 
-fn files(provider: &ProviderAddress, path: &Path, source: io::Error) -> InstallError {
-    InstallError::Files { provider: provider.clone(), path: path.display().to_string(), source }
+fn of_source(
+    provider: &ProviderAddress,
+    version: Option<&Version>,
+    reason: SourceError,
+) -> InstallError {
+    InstallError::Source {
+        provider: provider.clone(),
+        version: version.cloned().map(Box::new),
+        reason: Box::new(reason),
+    }
 }

@@ -1,6 +1,7 @@
 use super::hash::PackageHash;
+use super::layout;
 use super::lock::Locks;
-use super::mirror::{self, Platform};
+use super::platform::Platform;
 use super::version::Version;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ impl ProviderPackages {
             return true;
         }
         self.locks.0.get(provider).is_some_and(|lock| {
-            mirror::package_directory(&self.directory, provider, &lock.version, &self.platform)
+            layout::package_directory(&self.directory, provider, &lock.version, &self.platform)
                 .is_dir()
         })
     }
@@ -65,17 +66,17 @@ impl ProviderPackages {
     /// Where it is not there, not the locked one, or cannot be read.
     pub fn verified(&self, provider: &ProviderAddress) -> Result<Package, PackageError> {
         if let Some(directory) = self.dev_overrides.get(provider) {
-            let program = mirror::executable(directory, provider)?;
+            let program = layout::executable(directory, provider)?;
             return Ok(Package { program, verified: None });
         }
         let lock = self.locks.0.get(provider).ok_or(PackageError::NotInstalled)?;
         let directory =
-            mirror::package_directory(&self.directory, provider, &lock.version, &self.platform);
+            layout::package_directory(&self.directory, provider, &lock.version, &self.platform);
         if !directory.is_dir() {
             return Err(PackageError::NotInstalled);
         }
         let hash = verify(&directory, &lock.version, lock.hashes.iter())?;
-        let program = mirror::executable(&directory, provider)?;
+        let program = layout::executable(&directory, provider)?;
         Ok(Package { program, verified: Some((lock.version.clone(), hash)) })
     }
 }

@@ -1,4 +1,5 @@
 use super::client::Client;
+use super::command;
 use super::handshake::{self, Handshake};
 use super::output;
 use super::process::Process;
@@ -7,7 +8,9 @@ use super::tls::Identity;
 use super::watchdog::{Watchdog, WatchdogCommand};
 use super::{PluginCommand, connection};
 use crate::schema_cache::SharedSchema;
+use crate::{CommandEnd, CommandError, CommandRequest, Commands, ShowLine, StopSignal};
 use crate::{ProviderError, StartFailure};
+use async_trait::async_trait;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -33,7 +36,7 @@ impl Default for PluginTimeouts {
     }
 }
 
-/// Starts plugins, and knows all that live.
+/// Starts plugins, and knows all that live; runs commands with the same care.
 pub struct PluginHost {
     watchdog: Arc<Watchdog>,
     environment: Vec<(OsString, OsString)>,
@@ -42,7 +45,7 @@ pub struct PluginHost {
 }
 
 impl PluginHost {
-    /// A host whose plugins get `environment`, and what the handshake needs in addition.
+    /// A host whose plugins and commands get `environment`; plugins get what the handshake needs in addition.
     pub fn new(
         watchdog: WatchdogCommand,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -154,5 +157,17 @@ impl PluginHost {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Process>>> {
         self.living.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Commands for PluginHost {
+    async fn run(
+        &self,
+        command: &CommandRequest,
+        output: ShowLine<'_>,
+        stop: StopSignal<'_>,
+    ) -> Result<CommandEnd, CommandError> {
+        command::run(&self.watchdog, &self.environment, command, output, stop).await
     }
 }

@@ -1,6 +1,7 @@
 //! Providers that are programs: started, connected to, asked over gRPC, and ended.
 
 mod client;
+mod command;
 mod connection;
 mod handshake;
 mod host;

@@ -1,9 +1,103 @@
-use providers::install::{CliConfig, InstallationKind, ProviderPattern};
+use providers::install::{CliConfig, CliConfigSurroundings, InstallationKind, ProviderPattern};
+use providers::services::Credentials;
 use std::path::Path;
 use values::address::ProviderAddress;
 
 fn parse(text: &str) -> Result<CliConfig, String> {
-    CliConfig::parse("tfrc", text.as_bytes(), Path::new("/work")).map_err(|e| e.to_string())
+    parse_as("tfrc", text)
+}
+
+fn parse_as(name: &str, text: &str) -> Result<CliConfig, String> {
+    let variable = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+    let surroundings =
+        CliConfigSurroundings { working_directory: Path::new("/work"), variable: &variable };
+    CliConfig::parse(name, text.as_bytes(), surroundings).map_err(|e| e.to_string())
+}
+
+fn token(config: &CliConfig, host: &str) -> Option<String> {
+    let token = config.credentials.token(&host.parse().unwrap());
+    token.map(|token| token.reveal().to_owned())
+}
+
+#[test]
+fn hosts_and_what_proves_to_them_who_asks() {
+    let config = parse(
+        r#"
+credentials "Example.COM:443" {
+  token = "one"
+}
+credentials "münchen.example" {
+  token = "two"
+}
+credentials_helper "vault" {
+  args = ["--verbose"]
+}
+host "localhost:8443" {
+  services = {
+    "providers.v1" = "https://elsewhere.example/providers/"
+  }
+}
+"#,
+    )
+    .unwrap();
+    assert_eq!(token(&config, "example.com").as_deref(), Some("one"));
+    assert_eq!(token(&config, "xn--mnchen-3ya.example").as_deref(), Some("two"));
+    assert_eq!(token(&config, "example.com:8443"), None);
+    assert_eq!(config.credentials.unused_helper(), Some("vault"));
+    assert_eq!(config.hosts.len(), 1);
+    assert!(!format!("{config:?}").contains("one\""), "tokens are not printed");
+    for text in ["credentials \"a b\" {\n}\n", "host {\n}\n"] {
+        parse(text).unwrap_err();
+    }
+}
+
+#[test]
+fn what_login_commands_write() {
+    let text = r#"{"credentials": {"app.terraform.io": {"token": "mine"}}, "plugin_cache_dir": "$HOME/c"}"#;
+    let config = parse_as("credentials.tfrc.json", text).unwrap();
+    assert_eq!(token(&config, "app.terraform.io").as_deref(), Some("mine"));
+    assert_eq!(config.plugin_cache_dir.unwrap(), Path::new("/home/me/c"));
+    assert!(
+        parse_as("a.tfrc.json", "{\n  \"credentials\": []\n}")
+            .unwrap_err()
+            .contains("a.tfrc.json:2")
+    );
+    let refused = parse_as("a.tfrc.json", r#"{"provider_installation": {}}"#).unwrap_err();
+    assert!(refused.contains("not supported in JSON"), "{refused}");
+}
+
+#[test]
+fn files_and_environment_add_up() {
+    let mut config = parse("credentials \"a.example\" { token = \"file\" }\n").unwrap();
+    let environment = [
+        ("TF_TOKEN_a_example", "environment"),
+        ("TF_TOKEN_my__registry_example_com", "dash"),
+        ("TF_TOKEN_xn--mnchen-3ya_example", "punycode"),
+        ("TF_TOKEN_", "nobody"),
+        ("OTHER", "not a token"),
+    ];
+    config.credentials.extend(Credentials::of_environment(environment));
+    assert_eq!(token(&config, "a.example").as_deref(), Some("environment"));
+    assert_eq!(token(&config, "my-registry.example.com").as_deref(), Some("dash"));
+    assert_eq!(token(&config, "münchen.example").as_deref(), Some("punycode"));
+    let ways = || parse("provider_installation {\n}\n").unwrap();
+    config.merge(ways()).unwrap();
+    config.merge(ways()).unwrap_err();
+}
+
+#[test]
+fn variables_in_the_path_of_a_cache() {
+    for (path, expected) in [
+        ("$HOME/cache", "/home/me/cache"),
+        ("${HOME}/cache", "/home/me/cache"),
+        ("cache", "/work/cache"),
+        ("a$", "/work/a$"),
+        ("$NOT_SET/cache", "/cache"),
+    ] {
+        let config = parse(&format!("plugin_cache_dir = \"{path}\"\n")).unwrap();
+        assert_eq!(config.plugin_cache_dir.unwrap(), Path::new(expected), "{path}");
+    }
+    assert_eq!(parse("plugin_cache_dir = \"\"\n").unwrap().plugin_cache_dir, None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use providers::install::{
-    CliConfig, InstallError, InstallEvent, InstallRequest, InstallationKind, InstallationMethod,
-    Installer, Locks, PackageError, Platform, ProviderPackages, VersionConstraints,
+    CliConfig, InstallError, InstallEvent, InstallMode, InstallRequest, InstallationKind,
+    InstallationMethod, Installer, Locks, PackageError, PackageLimits, Platform, ProviderPackages,
+    SourceError, VersionConstraints,
 };
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -26,6 +27,8 @@ impl Scene {
             implied_mirrors: vec![],
             directory: root.path().join("providers"),
             platform: Platform::current(),
+            network: None,
+            limits: PackageLimits::default(),
         };
         Scene { root, installer }
     }
@@ -49,7 +52,7 @@ impl Scene {
         zip.write_all(content.as_bytes()).unwrap();
         zip.finish().unwrap();
     }
-    fn install(
+    async fn install(
         &self,
         wanted: &[(&str, &str)],
         locks: &Locks,
@@ -59,8 +62,12 @@ impl Scene {
             .iter()
             .map(|(ty, c)| (ProviderAddress::implied(ty), c.parse().unwrap()))
             .collect();
-        let request = InstallRequest { requirements: &requirements, locks, upgrade };
-        self.installer.install(request, &mut |_: InstallEvent<'_>| {})
+        let mode = match upgrade {
+            true => InstallMode::Upgrade,
+            false => InstallMode::Locked,
+        };
+        let request = InstallRequest { requirements: &requirements, locks, mode };
+        self.installer.install(request, &mut |_: InstallEvent<'_>| {}).await
     }
     fn packages(&self, locks: Locks) -> ProviderPackages {
         ProviderPackages {
@@ -76,15 +83,16 @@ fn content(program: &Path) -> String {
     std::fs::read_to_string(program).unwrap()
 }
 
-#[test]
-fn the_newest_version_that_will_do_is_locked_and_found_again() {
+#[tokio::test]
+async fn the_newest_version_that_will_do_is_locked_and_found_again() {
     let scene = Scene::new();
     scene.unpacked("a", "1.0.0", "one");
     scene.unpacked("a", "1.5.0", "one and a half");
     scene.unpacked("a", "2.0.0", "two");
     scene.packed("b", "3.0.0", "packed");
-    let locks =
-        scene.install(&[("a", "~> 1.0"), ("b", ""), ("terraform", "")], &Locks::default(), false);
+    let locks = scene
+        .install(&[("a", "~> 1.0"), ("b", ""), ("terraform", "")], &Locks::default(), false)
+        .await;
     let locks = locks.unwrap();
     let a = ProviderAddress::implied("a");
     assert_eq!(locks.0.len(), 2, "what is built in is not locked");
@@ -97,74 +105,99 @@ fn the_newest_version_that_will_do_is_locked_and_found_again() {
 
     // A newer one changes nothing until asked for.
     scene.unpacked("a", "1.6.0", "newer");
-    let again = scene.install(&[("a", "~> 1.0"), ("b", "")], &locks, false).unwrap();
+    let again = scene.install(&[("a", "~> 1.0"), ("b", "")], &locks, false).await.unwrap();
     assert_eq!(again, locks);
-    let upgraded = scene.install(&[("a", "~> 1.0"), ("b", "")], &locks, true).unwrap();
+    let upgraded = scene.install(&[("a", "~> 1.0"), ("b", "")], &locks, true).await.unwrap();
     assert_eq!(upgraded.0[&a].version.to_string(), "1.6.0");
 }
 
-#[test]
-fn a_fresh_checkout_gets_what_is_locked() {
+#[tokio::test]
+async fn a_fresh_checkout_gets_what_is_locked() {
     let scene = Scene::new();
     scene.unpacked("a", "1.0.0", "one");
-    let locks = scene.install(&[("a", "")], &Locks::default(), false).unwrap();
+    let locks = scene.install(&[("a", "")], &Locks::default(), false).await.unwrap();
     std::fs::remove_dir_all(&scene.installer.directory).unwrap();
     scene.unpacked("a", "2.0.0", "two");
-    assert_eq!(scene.install(&[("a", "")], &locks, false).unwrap(), locks);
+    assert_eq!(scene.install(&[("a", "")], &locks, false).await.unwrap(), locks);
     let a = ProviderAddress::implied("a");
     assert_eq!(content(&scene.packages(locks).verified(&a).unwrap().program), "one");
 }
 
-#[test]
-fn a_changed_package_is_neither_installed_nor_run() {
+#[tokio::test]
+async fn a_changed_package_is_neither_installed_nor_run() {
     let scene = Scene::new();
     scene.unpacked("a", "1.0.0", "one");
-    let locks = scene.install(&[("a", "")], &Locks::default(), false).unwrap();
+    let locks = scene.install(&[("a", "")], &Locks::default(), false).await.unwrap();
     scene.unpacked("a", "1.0.0", "changed");
     let a = ProviderAddress::implied("a");
     assert!(matches!(
         scene.packages(locks.clone()).verified(&a),
         Err(PackageError::ChecksumMismatch { .. })
     ));
-    let errors = scene.install(&[("a", "")], &locks, false).unwrap_err();
+    let errors = scene.install(&[("a", "")], &locks, false).await.unwrap_err();
     assert!(matches!(&errors[..], [InstallError::ChecksumMismatch { .. }]), "{errors:?}");
     assert!(matches!(scene.packages(locks).verified(&a), Err(PackageError::NotInstalled)));
 }
 
-#[test]
-fn what_cannot_be_installed_is_said() {
+#[tokio::test]
+async fn what_cannot_be_installed_is_said() {
     let scene = Scene::new();
     scene.unpacked("a", "1.0.0", "one");
-    let errors =
-        scene.install(&[("a", "> 1.0"), ("b", ""), ("terraform", "1.0")], &Locks::default(), false);
+    let errors = scene
+        .install(&[("a", "> 1.0"), ("b", ""), ("terraform", "1.0")], &Locks::default(), false)
+        .await;
     let errors: Vec<String> = errors.unwrap_err().iter().map(ToString::to_string).collect();
     assert_eq!(errors.len(), 3);
     assert!(errors.iter().any(|e| e.contains("there are 1.0.0")), "{errors:?}");
-    assert!(errors.iter().any(|e| e.contains("no mirror has any")), "{errors:?}");
-    assert!(errors.iter().any(|e| e.contains("built in")), "{errors:?}");
-    let locks = scene.install(&[("a", "")], &Locks::default(), false).unwrap();
-    let errors = scene.install(&[("a", "> 1.0")], &locks, false).unwrap_err();
+    assert!(errors.iter().any(|e| e.contains("not found in any of the search")), "{errors:?}");
+    assert!(errors.iter().any(|e| e.contains("built-in")), "{errors:?}");
+    let locks = scene.install(&[("a", "")], &Locks::default(), false).await.unwrap();
+    let errors = scene.install(&[("a", "> 1.0")], &locks, false).await.unwrap_err();
     assert!(matches!(&errors[..], [InstallError::LockedOut { .. }]), "{errors:?}");
 }
 
-#[test]
-fn a_way_that_is_not_supported_is_named() {
+#[tokio::test]
+async fn a_way_that_is_not_supported_is_named() {
     let mut scene = Scene::new();
     scene.installer.config.installation = None;
-    let errors = scene.install(&[("a", "")], &Locks::default(), false).unwrap_err();
-    assert!(matches!(&errors[..], [InstallError::UnsupportedWay { .. }]), "{errors:?}");
+    let errors = scene.install(&[("a", "")], &Locks::default(), false).await.unwrap_err();
+    let [InstallError::Source { reason, .. }] = &errors[..] else { panic!("{errors:?}") };
+    assert!(matches!(**reason, SourceError::NoNetwork { .. }), "{reason}");
 }
 
-#[test]
-fn a_provider_under_development_needs_no_lock() {
+#[tokio::test]
+async fn a_provider_under_development_needs_no_lock() {
     let mut scene = Scene::new();
     scene.unpacked("a", "0.0.1", "mine");
     let a = ProviderAddress::implied("a");
     let directory = scene.directory("a").join("0.0.1").join(scene.installer.platform.to_string());
     scene.installer.config.dev_overrides.insert(a.clone(), directory);
-    let locks = scene.install(&[("a", "> 5.0")], &Locks::default(), false).unwrap();
+    let locks = scene.install(&[("a", "> 5.0")], &Locks::default(), false).await.unwrap();
     assert_eq!(locks, Locks::default());
     let package = scene.packages(locks).verified(&a).unwrap();
     assert_eq!(content(&package.program), "mine");
     assert_eq!(package.verified, None);
+}
+
+#[tokio::test]
+async fn a_version_for_another_platform_alone_is_not_passed_over() {
+    let scene = Scene::new();
+    scene.unpacked("a", "1.0.0", "one");
+    let elsewhere = scene.directory("a").join("2.0.0/plan9_mips");
+    std::fs::create_dir_all(elsewhere).unwrap();
+    let errors = scene.install(&[("a", "")], &Locks::default(), false).await.unwrap_err();
+    assert!(matches!(&errors[..], [InstallError::UnsupportedPlatform { .. }]), "{errors:?}");
+    let older = scene.install(&[("a", "< 2.0")], &Locks::default(), false).await;
+    assert!(older.is_ok(), "{older:?}");
+}
+
+#[tokio::test]
+async fn what_an_implied_mirror_has_is_not_looked_for_in_a_registry() {
+    let mut scene = Scene::new();
+    scene.unpacked("a", "1.0.0", "one");
+    scene.installer.config.installation = None;
+    scene.installer.implied_mirrors = vec![scene.root.path().join("mirror")];
+    assert!(scene.install(&[("a", "")], &Locks::default(), false).await.is_ok());
+    let errors = scene.install(&[("a", "> 1.0")], &Locks::default(), false).await.unwrap_err();
+    assert!(matches!(&errors[..], [InstallError::NoVersion { .. }]), "{errors:?}");
 }

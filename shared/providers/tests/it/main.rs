@@ -1,9 +1,17 @@
 //! Behaviour of the providers crate that needs no plugin.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod archives;
 mod builtin;
+mod builtin_functions;
 mod cli_config;
 mod hash;
+mod https;
 mod install;
 mod lock;
+mod mirrors;
+mod network;
+mod openpgp;
+mod plugin_cache;
+mod registry;
 mod version;

@@ -7,8 +7,10 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compression, GzBuilder};
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use tar::{Archive, Entry, EntryType, Header};
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 /// Folders that are no configuration, or that a machine made for itself.
 const NOT_BUNDLED: [&str; 3] = [".git", ".terraform", ".plumb"];
@@ -20,6 +22,8 @@ pub enum ArchiveLayout {
     Plain,
     /// With one folder around everything, as GitHub's and GitLab's archives have it.
     OneFolder,
+    /// As it was stored: with the modules that were installed.
+    Stored,
 }
 
 /// What may be unpacked.
@@ -61,6 +65,11 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
+fn is_exceeded(error: &io::Error) -> bool {
+    let exceeded = error.get_ref().is_some_and(|inner| inner.is::<Exceeded>());
+    exceeded || error.kind() == io::ErrorKind::FileTooLarge
+}
+
 impl BundleFiles {
     /// Unpacks a `.tar.gz` in memory.
     ///
@@ -71,12 +80,9 @@ impl BundleFiles {
         layout: ArchiveLayout,
         bounds: Bounds,
     ) -> Result<BundleFiles, BundleError> {
-        let failed = |error: io::Error| {
-            let exceeded = error.get_ref().is_some_and(|inner| inner.is::<Exceeded>());
-            match exceeded || error.kind() == io::ErrorKind::FileTooLarge {
-                true => BundleError::TooLarge { limit: bounds.bytes, unit: "bytes" },
-                false => BundleError::Damaged(error),
-            }
+        let failed = |error: io::Error| match is_exceeded(&error) {
+            true => BundleError::TooLarge { limit: bounds.bytes, unit: "bytes" },
+            false => BundleError::Damaged(error),
         };
         let unpacked = Bounded { inner: MultiGzDecoder::new(archive), left: bounds.bytes };
         let mut archive = Archive::new(unpacked);
@@ -115,6 +121,73 @@ impl BundleFiles {
         let left_out = follow(&mut files, &links, bounds)?;
         no_file_is_a_folder(&files)?;
         Ok(BundleFiles { files, left_out })
+    }
+
+    /// Unpacks a `.zip` in memory.
+    ///
+    /// # Errors
+    /// Where it is damaged, too large, or leads out of itself.
+    pub fn from_zip(archive: &[u8], bounds: Bounds) -> Result<BundleFiles, BundleError> {
+        let damaged = |error: ZipError| BundleError::DamagedZip(io::Error::other(error));
+        let mut archive = ZipArchive::new(Cursor::new(archive)).map_err(damaged)?;
+        if archive.len() as u64 > bounds.entries {
+            return Err(BundleError::TooLarge { limit: bounds.entries, unit: "entries" });
+        }
+        let (mut files, mut links) = (BTreeMap::new(), BTreeMap::new());
+        let mut left = bounds.bytes;
+        for at in 0..archive.len() {
+            let entry = archive.by_index(at).map_err(damaged)?;
+            let Some(path) = path(entry.name_raw(), ArchiveLayout::Plain, bounds)? else {
+                continue;
+            };
+            if entry.is_dir() {
+                continue;
+            }
+            if files.contains_key(&path) || links.contains_key(&path) {
+                return Err(BundleError::Path { path, problem: "is there twice" });
+            }
+            let executable = entry.unix_mode().is_some_and(|mode| mode & 0o100 != 0);
+            let is_link = entry.is_symlink();
+            let mut content = Vec::new();
+            let read = Bounded { inner: entry, left }.read_to_end(&mut content);
+            read.map_err(|error| match is_exceeded(&error) {
+                true => BundleError::TooLarge { limit: bounds.bytes, unit: "bytes" },
+                false => BundleError::DamagedZip(error),
+            })?;
+            left = left.saturating_sub(content.len() as u64);
+            match is_link {
+                true => {
+                    let target = String::from_utf8(content);
+                    links.insert(path, target.map_or(Link::Nowhere, Link::Relative));
+                }
+                false => {
+                    files.insert(path, BundleFile { content: content.into(), executable });
+                }
+            }
+        }
+        let left_out = follow(&mut files, &links, bounds)?;
+        no_file_is_a_folder(&files)?;
+        Ok(BundleFiles { files, left_out })
+    }
+
+    /// Files with these paths, which are believed no more than an archive's.
+    ///
+    /// # Errors
+    /// Where there are too many, or a path leads elsewhere.
+    pub fn from_entries(
+        entries: impl IntoIterator<Item = (String, Bytes)>,
+        bounds: Bounds,
+    ) -> Result<BundleFiles, BundleError> {
+        let mut files = BTreeMap::new();
+        for (name, content) in entries {
+            let Some(path) = path(name.as_bytes(), ArchiveLayout::Plain, bounds)? else { continue };
+            files.insert(path, BundleFile { content, executable: false });
+            if files.len() as u64 > bounds.entries {
+                return Err(BundleError::TooLarge { limit: bounds.entries, unit: "entries" });
+            }
+        }
+        no_file_is_a_folder(&files)?;
+        Ok(BundleFiles { files, left_out: Vec::new() })
     }
 
     /// The archive that is stored: the same bytes for the same files, whoever made them and when.
@@ -167,7 +240,8 @@ fn path(
     if layout == ArchiveLayout::OneFolder && !parts.is_empty() {
         parts.remove(0);
     }
-    let bundled = !parts.iter().any(|part| NOT_BUNDLED.contains(part));
+    let bundled =
+        layout == ArchiveLayout::Stored || !parts.iter().any(|part| NOT_BUNDLED.contains(part));
     Ok((bundled && !parts.is_empty()).then(|| parts.join("/")))
 }
 

@@ -1,9 +1,9 @@
 //! Bundles on disk: unpacked once for each digest, for as many invocations as there is room.
 
-use super::{BundleError, BundleFiles};
+use super::{Bounds, BundleError, BundleFile, BundleFiles};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A folder of unpacked bundles, each under its digest.
@@ -40,17 +40,7 @@ impl BundleFolder {
         self.make_room().map_err(|e| failed(&self.root, e))?;
         let partial = self.root.join(format!("{digest}.partial"));
         remove(&partial).map_err(|e| failed(&partial, e))?;
-        fs::create_dir_all(&partial).map_err(|e| failed(&partial, e))?;
-        for (path, file) in files.iter() {
-            let to = partial.join(path);
-            let written = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
-                let mode = if file.executable { 0o755 } else { 0o644 };
-                let mut out =
-                    OpenOptions::new().write(true).create_new(true).mode(mode).open(&to)?;
-                out.write_all(&file.content)
-            });
-            written.map_err(|e| failed(&to, e))?;
-        }
+        files.write_to(&partial)?;
         let path = self.root.join(digest);
         fs::rename(&partial, &path).map_err(|e| failed(&path, e))?;
         Ok(path)
@@ -67,6 +57,76 @@ impl BundleFolder {
         let surplus = (unpacked.len() + 1).saturating_sub(self.keep);
         unpacked.iter().take(surplus).try_for_each(|(_, path)| remove(path))
     }
+}
+
+impl BundleFiles {
+    /// Writes all files into a folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// Where one cannot be written, or is there.
+    pub fn write_to(&self, folder: &Path) -> Result<(), BundleError> {
+        let failed =
+            |path: &Path, source| BundleError::Files { path: path.display().to_string(), source };
+        fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;
+        for (path, file) in self.iter() {
+            let to = folder.join(path);
+            let written = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
+                let mode = if file.executable { 0o755 } else { 0o644 };
+                let mut out =
+                    OpenOptions::new().write(true).create_new(true).mode(mode).open(&to)?;
+                out.write_all(&file.content)
+            });
+            written.map_err(|e| failed(&to, e))?;
+        }
+        Ok(())
+    }
+}
+
+/// The files below a folder whose links stay inside it, with copies in place of links and without repositories' own files.
+///
+/// # Errors
+/// Where there is too much, or something cannot be read.
+pub(crate) fn folder_files(
+    root: &Path,
+    bounds: Bounds,
+) -> Result<Vec<(PathBuf, BundleFile)>, BundleError> {
+    let failed =
+        |path: &Path, source| BundleError::Files { path: path.display().to_string(), source };
+    let (mut found, mut bytes, mut entries) = (Vec::new(), 0_u64, 0_u64);
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(folder) = waiting.pop() {
+        let here = root.join(&folder);
+        // A link to a folder that it is in would hold itself.
+        let whole = fs::canonicalize(&here).map_err(|e| failed(&here, e))?;
+        for entry in fs::read_dir(&here).map_err(|e| failed(&here, e))? {
+            let entry = entry.map_err(|e| failed(&here, e))?;
+            let at = entry.path();
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            entries += 1;
+            if entries > bounds.entries {
+                return Err(BundleError::TooLarge { limit: bounds.entries, unit: "entries" });
+            }
+            let path = folder.join(entry.file_name());
+            let metadata = fs::metadata(&at).map_err(|e| failed(&at, e))?;
+            if metadata.is_dir() {
+                let target = fs::canonicalize(&at).map_err(|e| failed(&at, e))?;
+                if !whole.starts_with(target) {
+                    waiting.push(path);
+                }
+                continue;
+            }
+            bytes = bytes.saturating_add(metadata.len());
+            if bytes > bounds.bytes {
+                return Err(BundleError::TooLarge { limit: bounds.bytes, unit: "bytes" });
+            }
+            let content = fs::read(&at).map_err(|e| failed(&at, e))?.into();
+            let executable = metadata.permissions().mode() & 0o100 != 0;
+            found.push((path, BundleFile { content, executable }));
+        }
+    }
+    Ok(found)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -10,6 +10,7 @@ mod links;
 
 pub use archive::{ArchiveLayout, Bounds};
 pub use folder::BundleFolder;
+pub(crate) use folder::folder_files;
 
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -38,9 +39,12 @@ pub enum BundleError {
     /// It is no archive, or a damaged one.
     #[error("the archive cannot be read: {0}; it has to be a tar archive, compressed with gzip")]
     Damaged(#[source] io::Error),
+    /// It is no zip archive, or a damaged one.
+    #[error("the archive cannot be read: {0}; it has to be a zip archive")]
+    DamagedZip(#[source] io::Error),
     /// It holds too much.
     #[error(
-        "the archive is refused: it unpacks to more than {limit} {unit}, which protects the function's memory and disk; \
+        "the archive is refused: it unpacks to more than {limit} {unit}, which protects memory and disk; \
          keep what is no configuration out of the repository or of the uploaded archive"
     )]
     TooLarge {
@@ -79,6 +83,11 @@ impl BundleFiles {
     /// One file.
     pub fn get(&self, path: &str) -> Option<&BundleFile> {
         self.files.get(path)
+    }
+
+    /// Takes other files in, in place of those with the same path.
+    pub fn extend(&mut self, others: impl IntoIterator<Item = (String, BundleFile)>) {
+        self.files.extend(others);
     }
 
     /// Links that lead to no file of the archive. A configuration that reads one misses it.

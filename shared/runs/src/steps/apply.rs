@@ -10,7 +10,7 @@ use crate::error::RunError;
 use crate::function_environment::FunctionEnvironment;
 use crate::run_reference::{Answer, Invocation};
 use crate::run_state::Status;
-use crate::source::{self, Modules};
+use crate::source;
 use engine::transaction::{TransactionError, is_only_busy};
 use engine::verdict::{RejectCode, Verdict};
 use engine::{Deadline, Ending};
@@ -41,8 +41,9 @@ async fn work(mut step: Step<'_>, deadline: Deadline) -> Result<Answer, StepErro
     let workplace = environment.workplace(&estate.0, &step.stores, &bundle, Vec::new()).await?;
     let key = environment.key().await?;
     // Only what the plan does not carry is taken of these.
-    let (source, _) = source::from_directory(&*bundle.files(), Modules::All);
+    let (source, _) = source::from_fetched(&*bundle.files());
     let (ephemeral, _) = variables::values(&bundle, &source, &environment.variables);
+    step.discretion.of_variables(&source.configuration.root.module, &ephemeral);
     step.note(String::new(), |state| state.status = Status::Applying).await?;
     let request = ApplyRequest {
         plan: PlanToApply::Saved { bytes: &bytes, verifier: &key },
@@ -65,13 +66,14 @@ async fn work(mut step: Step<'_>, deadline: Deadline) -> Result<Answer, StepErro
 }
 
 async fn conclude(mut step: Step<'_>, outcome: &ApplyOutcome) -> Result<Answer, StepError> {
+    step.discretion.of_plan(&outcome.plan.plan);
     let view = PlanVerdicts { plan: outcome.plan.id.as_str(), verdicts: &outcome.verdicts };
     let rejected = outcome.verdicts.iter().any(Verdict::is_reject);
     let mut told = Told::default();
     if rejected {
         told = told.verdicts(view.plan, view.verdicts)?;
     }
-    told = told.diagnostics(&outcome.diagnostics, &Sources::new())?;
+    told = told.diagnostics(&outcome.diagnostics, &Sources::new(), &step.discretion)?;
     let Some(applied) = &outcome.applied else {
         if rejected && is_only_busy(&outcome.verdicts) {
             step.note(told.into_text(), |_| {}).await?;

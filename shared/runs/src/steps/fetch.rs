@@ -1,15 +1,17 @@
 //! Fetching: a commit in, a bundle out.
 
 use super::tell::Told;
-use super::{Step, StepError, step};
+use super::{Step, StepError, modules, step};
 use crate::artifact;
 use crate::bundle::{ArchiveLayout, Bounds, BundleFiles};
 use crate::function_environment::{FunctionEnvironment, OpenBundle};
+use crate::modules::PackageSources;
 use crate::run_reference::{Answer, Invocation};
 use crate::run_state::{Commit, RunSource, Status};
-use crate::source::{self, Modules};
+use crate::source;
 use async_trait::async_trait;
 use bytes::Bytes;
+use engine::Variables;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 
@@ -40,19 +42,25 @@ pub struct ArchiveError {
 /// Bytes of an archive as it comes, which are held in memory.
 const LARGEST_ARCHIVE: u64 = 128 << 20;
 
-/// Fetches the configuration of a run, checks that it is complete, and stores it by digest.
+/// Fetches the configuration of a run with the modules that it calls from elsewhere, checks that it is complete, and stores it
+/// by digest.
 ///
 /// # Errors
 /// Where it may succeed in a moment. Everything else is an answer.
 pub async fn fetch(
     environment: &FunctionEnvironment,
     archives: &dyn SourceArchives,
+    packages: &PackageSources<'_>,
     invocation: Invocation,
 ) -> Result<Answer, StepError> {
-    step(environment, invocation, |step| work(step, archives)).await
+    step(environment, invocation, |step| work(step, archives, packages)).await
 }
 
-async fn work(mut step: Step<'_>, archives: &dyn SourceArchives) -> Result<Answer, StepError> {
+async fn work(
+    mut step: Step<'_>,
+    archives: &dyn SourceArchives,
+    packages: &PackageSources<'_>,
+) -> Result<Answer, StepError> {
     let (archive, layout) = match &step.state.source {
         RunSource::Commit(commit) => {
             (archives.archive(commit, LARGEST_ARCHIVE).await?, ArchiveLayout::OneFolder)
@@ -61,16 +69,23 @@ async fn work(mut step: Step<'_>, archives: &dyn SourceArchives) -> Result<Answe
             (artifact::get(&*step.stores.artifacts, reference).await?, ArchiveLayout::Plain)
         }
     };
-    let files = BundleFiles::from_archive(&*archive, layout, Bounds::default())?;
+    let mut files = BundleFiles::from_archive(&*archive, layout, Bounds::default())?;
+    let estate = step.run.estate.0.clone();
+    let said = modules::install(step.environment, packages, &estate, &mut files).await?;
+    let mut told = Told::default().diagnostics(&said.diagnostics, &said.sources, &step.discretion)?;
+    if said.diagnostics.has_errors() {
+        return step.failed("configuration", told.into_text()).await;
+    }
     let stored = files.to_archive()?;
     let artifacts = &*step.stores.artifacts;
     let reference = artifact::put_by_digest(artifacts, "bundles", stored).await?;
     step.run.bundle = Some(reference.clone());
     let bundle = step.bundle().await?;
-    let (source, mut diagnostics) = source::from_directory(&*bundle.files(), Modules::All);
+    let (source, mut diagnostics) = source::from_fetched(&*bundle.files());
     diagnostics.extend(unlocked(&source.configuration, &bundle));
+    step.discretion.of_variables(&source.configuration.root.module, &Variables::new());
     let sources = source.configuration.sources.clone();
-    let mut told = Told::default().diagnostics(&diagnostics, &sources)?;
+    told = told.diagnostics(&diagnostics, &sources, &step.discretion)?;
     for link in files.left_out() {
         told =
             told.line(&format!("The link {link} leads to no file of the commit, and is left out."));

@@ -4,8 +4,10 @@
 //! values masked; an error that may pass is no answer, so that the definition repeats the step.
 
 mod apply;
+mod discretion;
 mod error;
 mod fetch;
+mod modules;
 mod plan;
 mod report;
 mod tell;
@@ -25,6 +27,7 @@ use crate::function_environment::{FunctionEnvironment, FunctionEnvironmentError,
 use crate::run_reference::{Answer, Invocation, PlanReference, RunReference};
 use crate::run_state::{RunState, RunStateError, RunStates};
 use crate::stores::Stores;
+use discretion::Discretion;
 use jiff::Timestamp;
 use std::future::Future;
 
@@ -38,6 +41,8 @@ struct Step<'a> {
     state: RunState,
     stores: Stores,
     run: RunReference,
+    /// What nobody is told.
+    discretion: Discretion,
 }
 
 impl Step<'_> {
@@ -63,7 +68,7 @@ impl Step<'_> {
         let note = match text.is_empty() {
             true => None,
             false => {
-                let text = text.into_bytes().into();
+                let text = self.discretion.conceal(&text).into_bytes().into();
                 Some(artifact::put_by_digest(&*self.stores.artifacts, "notes", text).await?)
             }
         };
@@ -124,7 +129,7 @@ async fn open(environment: &FunctionEnvironment, run: RunReference) -> Result<St
         return Err(RunStateError::Ended { run, status }.into());
     }
     let stores = environment.stores(&run.estate.0).await?;
-    Ok(Step { environment, states, state, stores, run })
+    Ok(Step { environment, states, state, stores, run, discretion: Discretion::default() })
 }
 
 /// How long to leave others alone who are at work, in seconds: so long that a plan expires before its execution has had as many

@@ -9,7 +9,7 @@ use crate::function_environment::FunctionEnvironment;
 use crate::plan::PlanRequest;
 use crate::run_reference::{Answer, Invocation, Mode, PlanReference};
 use crate::run_state::{ChangeCounts, Status};
-use crate::source::{self, Modules};
+use crate::source;
 use engine::PlanOptions;
 use engine::changes::Summary;
 use engine::existing_state::NewEstate;
@@ -31,12 +31,13 @@ pub async fn plan(
 async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let (environment, estate) = (step.environment, step.run.estate.0.clone());
     let bundle = step.bundle().await?;
-    let (source, mut diagnostics) = source::from_directory(&*bundle.files(), Modules::All);
+    let (source, mut diagnostics) = source::from_fetched(&*bundle.files());
     let sources = source.configuration.sources.clone();
     let (values, found) = variables::values(&bundle, &source, &environment.variables);
     diagnostics.extend(found);
+    step.discretion.of_variables(&source.configuration.root.module, &values);
     if diagnostics.has_errors() {
-        let told = Told::default().diagnostics(&diagnostics, &sources)?;
+        let told = Told::default().diagnostics(&diagnostics, &sources, &step.discretion)?;
         return step.failed("configuration", told.into_text()).await;
     }
     let workplace = environment.workplace(&estate, &step.stores, &bundle, Vec::new()).await?;
@@ -53,8 +54,10 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     };
     let outcome = crate::plan::plan(&workplace, request).await?;
     diagnostics.extend(outcome.diagnostics.clone());
+    step.discretion.of_plan(outcome.plan());
     let view = PlanView::new(outcome.plan());
-    let told = Told::default().plan(&view)?.diagnostics(&diagnostics, &sources)?;
+    let told =
+        Told::default().plan(&view)?.diagnostics(&diagnostics, &sources, &step.discretion)?;
     let told = match outcome.verdicts.is_empty() {
         true => told,
         false => told.verdicts(outcome.saved.id.as_str(), &outcome.verdicts)?,

@@ -1,6 +1,7 @@
 //! What a step has to say, as text for people. Sensitive values are masked by the views.
 
 use super::StepError;
+use super::discretion::Discretion;
 use engine::verdict::Verdict;
 use language::diagnostics::Diagnostics;
 use language::source::Sources;
@@ -31,9 +32,11 @@ impl Told {
         mut self,
         diagnostics: &Diagnostics,
         sources: &Sources,
+        discretion: &Discretion,
     ) -> Result<Told, StepError> {
         let options = DiagnosticOptions { colour: Colour::Plain, width: views::DEFAULT_WIDTH };
-        let written = write_text(diagnostics, sources, options, &mut self.0);
+        let concealed = discretion.conceal_diagnostics(diagnostics);
+        let written = write_text(&concealed, sources, options, &mut self.0);
         written.map_err(failed("the diagnostics")).map(|()| self)
     }
 

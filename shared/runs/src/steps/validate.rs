@@ -1,11 +1,13 @@
 //! Validating: a saved plan in, verdicts out.
 
 use super::tell::Told;
+use super::variables;
 use super::{Step, StepError, retry_at, step};
 use crate::artifact;
 use crate::function_environment::FunctionEnvironment;
 use crate::run_reference::{Answer, Invocation};
 use crate::run_state::Status;
+use crate::source::{self, Modules};
 use engine::transaction::is_only_busy;
 use engine::verdict::RejectCode;
 use language::source::Sources;
@@ -29,10 +31,13 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let bundle = step.bundle().await?;
     let workplace = environment.workplace(&estate, &step.stores, &bundle, Vec::new()).await?;
     let key = environment.key().await?;
+    let (source, _) = source::from_directory(&*bundle.files(), Modules::All);
+    let (values, _) = variables::values(&bundle, &source, &environment.variables);
+    step.discretion.of_variables(&source.configuration.root.module, &values);
     let outcome = crate::validate::validate(&workplace, &bytes, &key, &[]).await?;
     let told = Told::default()
         .verdicts(plan.id.as_str(), &outcome.verdicts)?
-        .diagnostics(&outcome.diagnostics, &Sources::new())?
+        .diagnostics(&outcome.diagnostics, &Sources::new(), &step.discretion)?
         .into_text();
     if outcome.passes {
         step.note(told, |state| state.status = Status::Validated).await?;

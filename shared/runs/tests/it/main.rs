@@ -9,6 +9,7 @@ mod deployment;
 mod handlers;
 mod key_file;
 mod large_results;
+mod modules;
 mod project;
 mod reports;
 mod requests;

@@ -12,6 +12,8 @@ use providers::plugin::watchdog::WatchdogCommand;
 use runs::approval::{self, Decision};
 use runs::bundle::BundleFiles;
 use runs::function_environment::FunctionEnvironment;
+use runs::https::HttpsClient;
+use runs::modules::Reach;
 use runs::report::{Notifier, NotifyError, Report};
 use runs::run_reference::{
     Answer, EstateReference, Invocation, Mode, Outcome, ReportInvocation, RunReference,
@@ -20,6 +22,8 @@ use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
 use runs::steps::{self, ArchiveError, SourceArchives};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use test_servers::{Answer as Answered, WebServer};
 
 const PLUMB: &str = "[estates.network]\ndirectory = \"network\"\n";
 const CONFIGURATION: &str = r#"
@@ -125,7 +129,12 @@ impl Scene {
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         let archive = Archive(files.collect());
         let invocation = Invocation { run: run.clone() };
-        self.note(steps::fetch(&self.environment, &archive, invocation).await.unwrap())
+        let https = Arc::new(HttpsClient::new(Duration::from_secs(5)).unwrap());
+        let mut packages = self.environment.module_packages(https);
+        // The servers that tests fetch from are on this machine.
+        packages.reach = Reach::Everything;
+        let fetched = steps::fetch(&self.environment, &archive, &packages, invocation).await;
+        self.note(fetched.unwrap())
     }
 
     async fn plan(&self, run: &RunReference) -> Answer {
@@ -233,6 +242,37 @@ async fn a_push_is_fetched_planned_approved_validated_applied_and_told() {
     let Answer::NothingToDo { run } = scene.plan(&run).await else { panic!("something is left") };
     let report = scene.report(&run, Outcome::Planned, None).await;
     assert_eq!(report.status, Status::NothingToDo);
+}
+
+#[tokio::test]
+async fn modules_from_elsewhere_are_fetched_once_and_kept_in_the_bundle() {
+    let server = WebServer::start(|_| {
+        let module = [("main.tf", "resource \"terraform_data\" \"c\" {}\n")];
+        let files: BundleFiles = module.into_iter().collect();
+        Answered::found(files.to_archive().unwrap())
+    });
+    let main = format!("module \"m\" {{\n  source = \"{}/m.tar.gz\"\n}}\n", server.url());
+    let files = [("plumb.toml", PLUMB), ("network/main.tf", main.as_str())];
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let run = success(scene.fetch(&run, &files).await);
+    assert_eq!(server.take_received().len(), 1);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    let waiting = scene.report(&run, Outcome::Waiting, None).await;
+    assert!(waiting.text.contains("module.m.terraform_data.c"), "{}", waiting.text);
+    scene.approve(&run).await;
+    let run = success(scene.validate(&run).await);
+    let run = success(scene.apply(&run).await);
+    scene.report(&run, Outcome::Applied, None).await;
+    assert!(server.take_received().is_empty(), "nothing is fetched again");
+    assert!(!scene.folder.path().join("scratch/installing").exists());
+
+    let run = scene.begin("r2", Mode::Deploy).await;
+    let files = [files[0], ("network/main.tf", "module \"m\" {\n  source = \"git::ext::x\"\n}\n")];
+    let Answer::Failed { code, run } = scene.fetch(&run, &files).await else { panic!("fetched") };
+    assert_eq!(code, "configuration");
+    let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
+    assert!(report.text.contains("is not asked to fetch"), "{}", report.text);
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! A clock that stands still, randomness that counts, and no cloud.
 
 use async_trait::async_trait;
-use aws_config::SdkConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::SharedCredentialsProvider;
 use engine::clock::Clock;
 use engine::random::Random;
 use jiff::Timestamp;
@@ -46,6 +48,26 @@ impl Random for Counter {
     fn fill(&self, bytes: &mut [u8]) {
         let next = self.0.fetch_add(1, Ordering::SeqCst).to_be_bytes();
         bytes.iter_mut().zip(next.iter().rev().cycle()).for_each(|(byte, next)| *byte = *next);
+    }
+}
+
+/// Credentials of AWS for a bucket on this machine, and no cluster.
+pub(crate) struct OneBucket;
+
+#[async_trait]
+impl StoreSurroundings for OneBucket {
+    async fn aws(&self, _profile: Option<&str>) -> SdkConfig {
+        let credentials = Credentials::new("AKIAIOSFODNN7EXAMPLE", "secret", None, None, "test");
+        SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .build()
+    }
+    fn cluster(&self, _context: Option<&str>) -> ClusterAccess {
+        panic!("no cluster is asked")
+    }
+    fn provider_token(&self, _cluster: &ManagedCluster) -> Option<String> {
+        panic!("no provider of clusters is asked")
     }
 }
 

@@ -14,6 +14,11 @@ fn template() -> Value {
 /// What the statements of a role allow: actions with the resources that they are for, as the template writes them.
 struct Role(Vec<(String, String)>);
 
+/// What a role is refused, whatever a policy of the account allows it.
+fn refused(template: &Value, name: &str) -> Role {
+    Role::with(template, name, "Deny")
+}
+
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(texts).collect(),
@@ -36,11 +41,17 @@ fn texts(value: &Value) -> Vec<String> {
 
 impl Role {
     fn of(template: &Value, name: &str) -> Role {
+        Role::with(template, name, "Allow")
+    }
+
+    fn with(template: &Value, name: &str, effect: &str) -> Role {
         let role = &template["Resources"][format!("{name}Role")]["Properties"];
         let mut allowed = Vec::new();
         for policy in role["Policies"].as_array().unwrap() {
             for statement in policy["PolicyDocument"]["Statement"].as_array().unwrap() {
-                assert_eq!(statement["Effect"], "Allow");
+                if statement["Effect"] != effect {
+                    continue;
+                }
                 for action in texts(&statement["Action"]) {
                     for resource in texts(&statement["Resource"]) {
                         allowed.push((action.clone(), resource));
@@ -137,7 +148,9 @@ fn no_role_is_wider_than_it_must_be() {
     let mut roles: Vec<String> = FUNCTIONS.iter().map(|name| (*name).to_owned()).collect();
     roles.extend(["Run", "Drift"].map(str::to_owned));
     // AWS takes no resource for these.
-    let everywhere = |action: &str| action.starts_with("xray:Put") || action.starts_with("logs:");
+    let everywhere = |action: &str| {
+        ["xray:Put", "logs:", "states:SendTask"].iter().any(|start| action.starts_with(start))
+    };
     for name in roles {
         for (action, resource) in Role::of(&template, &name).0 {
             assert!(!action.contains('*'), "{name}: {action}");
@@ -157,6 +170,44 @@ fn no_role_is_wider_than_it_must_be() {
             template["Resources"][format!("{name}Role")]["Properties"]["ManagedPolicyArns"]
                 .is_null()
         );
+    }
+}
+
+#[test]
+fn policies_of_the_account_open_nothing_of_the_deployment() {
+    let template = template();
+    let own = |name: &str| (Role::of(&template, name), refused(&template, name));
+    for name in ["Plan", "Validate", "Apply"] {
+        let (allowed, refused) = own(name);
+        for object in [
+            "settings/deployment.toml",
+            "providers/registry.terraform.io/x",
+            "runs/network/r1/approval",
+            "artifacts/bundles/d",
+            "artifacts/network/plans/p",
+            "records/network/r/i/a",
+        ] {
+            for action in ["s3:PutObject", "s3:DeleteObject"] {
+                let given = allowed.may("s3:PutObject", object);
+                assert_eq!(refused.may(action, object), !given, "{name}: {action} {object}");
+            }
+        }
+        assert_eq!(refused.acts("kms:GenerateMac"), name != "Plan", "{name}");
+        let secrets: Vec<&str> = refused
+            .0
+            .iter()
+            .filter(|(action, _)| action == "secretsmanager:GetSecretValue")
+            .map(|(_, secrets)| &**secrets)
+            .collect();
+        assert_eq!(secrets, ["WebhookSecretArns", "TokenSecretArns"], "{name}");
+        // What it needs itself is not among that.
+        for (action, resource) in &allowed.0 {
+            let overlaps = refused.0.iter().any(|(a, r)| a == action && r == resource);
+            assert!(!overlaps, "{name}: {action} on {resource} is refused to itself");
+        }
+    }
+    for name in ["Api", "Fetch", "Report"] {
+        assert!(own(name).1.0.is_empty(), "{name} is given no policy of the account");
     }
 }
 

@@ -58,13 +58,14 @@ impl Writer<'_> {
         let mut object = Object::new();
         let outputs = module.outputs.values().map(|o| (o.name.clone(), output(o)));
         set(&mut object, "outputs", Json::object(outputs));
-        let modes = [ResourceMode::Managed, ResourceMode::Data, ResourceMode::Ephemeral];
+        // Ephemeral resources are not shown, as in Terraform.
+        let modes = [ResourceMode::Managed, ResourceMode::Data];
         let mut resources: Vec<(usize, String, &ResourceBlock)> = module
             .resources
             .values()
-            .map(|block| {
-                let mode = modes.iter().position(|mode| *mode == block.address.mode);
-                (mode.unwrap_or(modes.len()), block.address.to_string(), block)
+            .filter_map(|block| {
+                let mode = modes.iter().position(|mode| *mode == block.address.mode)?;
+                Some((mode, block.address.to_string(), block))
             })
             .collect();
         resources.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));

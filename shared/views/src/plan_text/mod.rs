@@ -44,6 +44,7 @@ pub fn write_plan(
 /// Those of the writer.
 pub fn write_next_step(
     path: Option<&str>,
+    generated: Option<&str>,
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -62,5 +63,11 @@ pub fn write_next_step(
             crate::diff::quoted(path)
         ),
     };
+    if let Some(file) = generated {
+        let text = format!(
+            "{NAME} has generated configuration and written it to {file}. Please review the configuration and edit it as necessary before adding it to version control."
+        );
+        writeln!(out, "\n{}", wrap(&text, options.width))?;
+    }
     writeln!(out, "\n{}", wrap(&text, options.width))
 }

@@ -3,10 +3,11 @@
 use super::message::Message;
 use super::{Stream, action_word, object, resource};
 use crate::activity::{Operation, duration};
+use crate::ephemeral::{Due, words as ephemeral_words};
 use crate::json::Fields;
 use crate::object_label::Label;
 use engine::changes::Action;
-use engine::hooks::{Hook, HookAction, HookObject};
+use engine::hooks::{EphemeralStep, Hook, HookAction, HookObject};
 use values::Value;
 use values::address::ResourceInstance;
 
@@ -22,6 +23,15 @@ impl Stream {
                 format!("{}: Still {verb}... [{} elapsed]", operation.address, duration(elapsed));
             self.hook(text, "apply_progress", &operation.address, |fields| {
                 fields.string("action", action_word(operation.action));
+                fields.raw("elapsed_seconds", elapsed);
+            });
+        }
+        for Due { address, step, elapsed } in self.activity().ephemeral.due(now) {
+            let words = ephemeral_words(step);
+            let text =
+                format!("{address}: Still {}... [{} elapsed]", words.progress, duration(elapsed));
+            self.hook(text, "ephemeral_op_progress", &address, |fields| {
+                fields.string("action", words.action);
                 fields.raw("elapsed_seconds", elapsed);
             });
         }
@@ -138,6 +148,72 @@ impl Hook for Stream {
         error: Option<&str>,
     ) -> HookAction {
         self.end(object, error.is_none(), Some(after));
+        HookAction::Continue
+    }
+
+    fn pre_provision(&self, address: &ResourceInstance, kind: &str) -> HookAction {
+        let text = format!("{address}: Provisioning with '{kind}'...");
+        self.hook(text, "provision_start", address, |fields| fields.string("provisioner", kind));
+        HookAction::Continue
+    }
+
+    fn provision_output(&self, address: &ResourceInstance, kind: &str, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        self.hook(
+            format!("{address}: ({kind}): {line}"),
+            "provision_progress",
+            address,
+            |fields| {
+                fields.string("provisioner", kind);
+                fields.string("output", line);
+            },
+        );
+    }
+
+    fn post_provision(
+        &self,
+        address: &ResourceInstance,
+        kind: &str,
+        succeeded: bool,
+    ) -> HookAction {
+        let (noun, message) = match succeeded {
+            true => ("complete", "provision_complete"),
+            false => ("errored", "provision_errored"),
+        };
+        let text = format!("{address}: ({kind}) Provisioning {noun}");
+        self.hook(text, message, address, |fields| fields.string("provisioner", kind));
+        HookAction::Continue
+    }
+
+    fn pre_ephemeral(&self, address: &ResourceInstance, step: EphemeralStep) -> HookAction {
+        let words = ephemeral_words(step);
+        let text = format!("{address}: {}...", words.start);
+        self.hook(text, "ephemeral_op_start", address, |fields| {
+            fields.string("action", words.action);
+        });
+        self.activity().ephemeral.begin(address, step, (self.clock)());
+        HookAction::Continue
+    }
+
+    fn post_ephemeral(
+        &self,
+        address: &ResourceInstance,
+        step: EphemeralStep,
+        error: Option<&str>,
+    ) -> HookAction {
+        let words = ephemeral_words(step);
+        let elapsed = self.activity().ephemeral.end(address, (self.clock)());
+        let (end, kind) = match error {
+            None => ("complete", "ephemeral_op_complete"),
+            Some(_) => ("errored", "ephemeral_op_errored"),
+        };
+        let text = format!("{address}: {} {end} after {}", words.noun, duration(elapsed));
+        self.hook(text, kind, address, |fields| {
+            fields.string("action", words.action);
+            fields.raw("elapsed_seconds", elapsed);
+        });
         HookAction::Continue
     }
 

@@ -1,13 +1,13 @@
 //! What progress and event stream tell of the engine's steps.
 
 use engine::changes::{Action, Summary};
-use engine::hooks::{Hook, HookObject};
+use engine::hooks::{EphemeralStep, Hook, HookObject};
 use engine::object::DeposedKey;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use values::address::{InstanceKey, ModuleInstance, Resource, ResourceInstance};
+use values::address::{InstanceKey, ModuleInstance, Resource, ResourceInstance, ResourceMode};
 use values::{Type, Value};
 use views::progress::{Progress, SharedWriter, write_completion};
 use views::stream::{Operation, Stream};
@@ -135,6 +135,73 @@ fn programs_follow_the_stream() {
     assert!(text.lines().all(|l| serde_json::from_str::<serde_json::Value>(l).is_ok()));
     assert!(!text.contains("hunter2"));
     insta::assert_snapshot!(text);
+}
+
+/// All steps of an ephemeral resource, told to a hook.
+fn tell_ephemeral(hook: &dyn Hook, time: &Time, tick: &dyn Fn()) {
+    let token =
+        Resource { mode: ResourceMode::Ephemeral, ty: "aws_token".into(), name: "t".into() };
+    let token = token.absolute(&ModuleInstance::root());
+    let (a, b) = (token.instance(InstanceKey::Int(0)), token.instance(InstanceKey::Int(1)));
+    let _ = hook.ephemeral_deferred(&b);
+    let _ = hook.pre_ephemeral(&a, EphemeralStep::Open);
+    time.pass(10);
+    tick();
+    time.pass(2);
+    let _ = hook.post_ephemeral(&a, EphemeralStep::Open, None);
+    let _ = hook.pre_ephemeral(&a, EphemeralStep::Renew);
+    let _ = hook.post_ephemeral(&a, EphemeralStep::Renew, None);
+    let _ = hook.pre_ephemeral(&a, EphemeralStep::Close);
+    let _ = hook.post_ephemeral(&a, EphemeralStep::Close, Some("refused"));
+}
+
+#[test]
+fn people_follow_ephemeral_resources() {
+    let (sink, time) = (Sink::default(), Time::default());
+    let progress = Progress::new(sink.shared(), time.clock(), Colour::Plain);
+    tell_ephemeral(&progress, &time, &|| progress.tick());
+    let expected = "\
+ephemeral.aws_token.t[1]: Configuration unknown, deferring...
+ephemeral.aws_token.t[0]: Opening...
+ephemeral.aws_token.t[0]: Still opening... [10s elapsed]
+ephemeral.aws_token.t[0]: Opening complete after 12s
+ephemeral.aws_token.t[0]: Renewing...
+ephemeral.aws_token.t[0]: Renewal complete after 0s
+ephemeral.aws_token.t[0]: Closing...
+";
+    assert_eq!(sink.text(), expected);
+}
+
+#[test]
+fn programs_follow_ephemeral_resources() {
+    let (sink, time) = (Sink::default(), Time::default());
+    let stream = Stream::new(sink.shared(), time.clock());
+    tell_ephemeral(&stream, &time, &|| stream.tick());
+    let text = sink.text();
+    let messages = text.lines().map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap());
+    let messages: Vec<_> = messages
+        .map(|m| {
+            assert_eq!(m["hook"]["resource"]["addr"], "ephemeral.aws_token.t[0]");
+            let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+            (text(&m["type"]), text(&m["hook"]["action"]), text(&m["@message"]))
+        })
+        .collect();
+    let expected = [
+        ("ephemeral_op_start", "open", "Opening..."),
+        ("ephemeral_op_progress", "open", "Still opening... [10s elapsed]"),
+        ("ephemeral_op_complete", "open", "Opening complete after 12s"),
+        ("ephemeral_op_start", "renew", "Renewing..."),
+        ("ephemeral_op_complete", "renew", "Renewal complete after 0s"),
+        ("ephemeral_op_start", "close", "Closing..."),
+        ("ephemeral_op_errored", "close", "Closing errored after 0s"),
+    ];
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(kind, action, text)| {
+            ((*kind).into(), (*action).into(), format!("ephemeral.aws_token.t[0]: {text}"))
+        })
+        .collect();
+    assert_eq!(messages, expected);
 }
 
 #[test]

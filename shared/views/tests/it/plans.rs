@@ -151,9 +151,9 @@ fn a_plan_that_does_nothing_says_so() {
 #[test]
 fn the_next_step_is_suggested() {
     let mut out = Vec::new();
-    write_next_step(None, TextOptions::default(), &mut out).unwrap();
-    write_next_step(Some("my plan"), TextOptions::default(), &mut out).unwrap();
+    write_next_step(None, None, TextOptions::default(), &mut out).unwrap();
+    write_next_step(Some("my plan"), None, TextOptions::default(), &mut out).unwrap();
     let silent = TextOptions { in_automation: true, ..TextOptions::default() };
-    write_next_step(None, silent, &mut out).unwrap();
+    write_next_step(None, None, silent, &mut out).unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap());
 }

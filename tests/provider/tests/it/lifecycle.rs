@@ -216,10 +216,16 @@ async fn data_sources_functions_and_ephemeral_resources() {
     assert_eq!(call("upper", &[""]).await.unwrap().unwrap_err().argument, Some(0));
     assert!(matches!(call("lower", &["a"]).await, Err(ProviderError::UnknownName { .. })));
 
-    let config = Value::object([("name", s("t")), ("value", Value::null(Type::String))]);
+    let config = Value::object([
+        ("name", s("t")),
+        ("value", Value::null(Type::String)),
+        ("renew_ms", Value::number(90_000_i64)),
+        ("fail_on", Value::null(Type::String)),
+    ]);
     let request = OpenEphemeralRequest { ty: "test_token".into(), config, deferral_allowed: false };
     let open = scene.provider.open_ephemeral(request).await.unwrap().into_result().unwrap().0;
     assert_eq!(open.result.attribute("value"), Some(s("token-of-t")));
+    assert!(open.renew_at.is_some());
     let handle = EphemeralHandle { ty: "test_token".into(), private: open.private };
     scene.provider.renew_ephemeral(handle.clone()).await.unwrap().into_result().unwrap();
     scene.provider.close_ephemeral(handle).await.unwrap().into_result().unwrap();

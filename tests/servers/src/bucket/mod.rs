@@ -97,9 +97,9 @@ impl BucketServer {
         std::mem::take(&mut self.state().received)
     }
 
-    /// Puts an object there, whatever the conditions.
-    pub fn put(&self, key: &str, body: &[u8]) {
-        self.state().put(key, Bytes::copy_from_slice(body));
+    /// Puts an object there, without a request and whatever the conditions.
+    pub fn put(&self, key: &str, body: impl Into<Bytes>) {
+        self.state().put(key, body.into());
     }
 
     /// The keys that there are.

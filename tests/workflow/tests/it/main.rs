@@ -5,12 +5,15 @@
 mod concurrent;
 mod drift;
 mod edits;
+mod ephemeral;
 mod estate;
 mod interrupted;
 mod killed;
 mod main_job;
 mod partial_results;
 mod programs;
+mod provider_meta;
+mod provisioned;
 mod replacement;
 mod resumed;
 mod secrets;

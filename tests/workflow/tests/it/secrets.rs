@@ -140,7 +140,7 @@ fn no_refusal_or_failure_says_a_secret() {
 }
 
 /// All bytes of a plan file: the header, and the content unpacked.
-fn unpacked(plan: &[u8]) -> Vec<u8> {
+pub(crate) fn unpacked(plan: &[u8]) -> Vec<u8> {
     let length = u32::from_be_bytes(plan[10..14].try_into().unwrap());
     let (header, content) = plan.split_at(14 + usize::try_from(length).unwrap());
     let mut bytes = header.to_vec();
@@ -148,7 +148,7 @@ fn unpacked(plan: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+pub(crate) fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         match path.is_dir() {
@@ -158,7 +158,7 @@ fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-fn has(content: &[u8], words: &str) -> bool {
+pub(crate) fn has(content: &[u8], words: &str) -> bool {
     content.windows(words.len()).any(|window| window == words.as_bytes())
 }
 

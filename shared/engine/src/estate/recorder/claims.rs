@@ -7,7 +7,7 @@ use crate::identifiers::hexadecimal;
 use crate::object::DeposedKey;
 use crate::record::body::{
     Claim, ClaimState, ClaimedAction, ClaimedObject, Doubt, InstanceBody, JournalOutcome,
-    RecordKind, decode, encode,
+    ProvisionersStanding, RecordKind, decode, encode,
 };
 use crate::recorder::{Call, CallRefused, NothingMore, RecordError, Step};
 use crate::state::InstanceState;
@@ -30,7 +30,8 @@ impl Turns {
         turn.lock_owned().await
     }
 
-    fn keep(&self, address: &ResourceInstance, turn: OwnedMutexGuard<()>) {
+    /// The turn goes on until the end of the call.
+    pub(super) fn keep(&self, address: &ResourceInstance, turn: OwnedMutexGuard<()>) {
         lock(&self.in_flight).insert(address.clone(), turn);
     }
 
@@ -53,6 +54,12 @@ impl EstateRecorder {
     pub(super) fn own_claim(&self, slot: &Slot) -> Option<Claim> {
         let claim = slot.carried.as_ref()?.claim.clone()?;
         self.is_ours(&claim).then_some(claim)
+    }
+
+    /// Whether a record says that the provisioners of its object run.
+    pub(super) fn is_provisioning(&self, slot: &Slot) -> bool {
+        let claim = self.own_claim(slot);
+        claim.is_some_and(|claim| claim.provisioners == Some(ProvisionersStanding::Begun))
     }
 
     pub(super) async fn begin_call(
@@ -81,6 +88,7 @@ impl EstateRecorder {
             claim.state = ClaimState::Applying;
             claim.token = call.token.clone();
             claim.import_identity = call.import_identity.clone();
+            claim.provisioners = call.provisioners;
             claim.started = Some(now);
             claim.begun = true;
             if let Some(key) = &call.put_aside {
@@ -138,14 +146,17 @@ impl EstateRecorder {
     /// What the record of a member says of it after a step.
     pub(super) fn mark(&self, address: &ResourceInstance, step: Step) -> Mark {
         let slot = self.slot(address);
-        let Some(mut claim) = self.own_claim(&slot) else { return Mark::default() };
+        let Some(mut claim) = self.own_claim(&slot) else {
+            return Mark { outcome: Some(JournalOutcome::Recorded), ..Mark::default() };
+        };
         let member = self.members.get(address);
         let action = claim.action;
         claim.attempt = self.attempt;
         claim.begun = true;
         match step {
             Step::Unfinished => claim.state = ClaimState::Unfinished,
-            Step::Between => {
+            Step::Provisioning => claim.state = ClaimState::Applying,
+            Step::Between | Step::BeforeProvisioners => {
                 claim.state = ClaimState::Claimed;
                 if let Some(member) = member {
                     (claim.object, claim.action) = (member.object.clone(), member.action);
@@ -153,21 +164,28 @@ impl EstateRecorder {
             }
             Step::Done | Step::Failed => claim.state = ClaimState::Done,
         }
+        claim.provisioners = match step {
+            Step::Unfinished => claim.provisioners,
+            Step::BeforeProvisioners => Some(ProvisionersStanding::Pending),
+            Step::Provisioning => Some(ProvisionersStanding::Begun),
+            Step::Between | Step::Done | Step::Failed => None,
+        };
         claim.failed |= step == Step::Failed;
         if step != Step::Unfinished {
             (claim.token, claim.import_identity, claim.started) = (None, None, None);
         }
         let outcome = match step {
-            Step::Between | Step::Done => JournalOutcome::Recorded,
-            Step::Failed => JournalOutcome::Failed,
-            Step::Unfinished => JournalOutcome::Unfinished,
+            Step::Provisioning => None,
+            Step::Between | Step::Done | Step::BeforeProvisioners => Some(JournalOutcome::Recorded),
+            Step::Failed => Some(JournalOutcome::Failed),
+            Step::Unfinished => Some(JournalOutcome::Unfinished),
         };
         // What needs no provider was begun by nobody.
         let mut journal = lock(&self.journal);
         if !journal.is_begun(address) && step != Step::Between {
             journal.begin(address, &claim.object, action, self.estate.clock.seconds());
         }
-        Mark { claim: Some(claim), doubt: None, outcome: Some(outcome) }
+        Mark { claim: Some(claim), doubt: None, outcome }
     }
 
     pub(super) async fn put_doubt(
@@ -176,6 +194,7 @@ impl EstateRecorder {
         object: &ClaimedObject,
         token: Option<&str>,
     ) -> Result<(), RecordError> {
+        let claim = self.own_claim(&self.slot(address));
         let mut mark = self.mark(address, Step::Failed);
         mark.outcome = Some(JournalOutcome::InDoubt);
         mark.doubt = Some(Doubt {
@@ -183,6 +202,7 @@ impl EstateRecorder {
             object: object.clone(),
             since: self.estate.clock.seconds(),
             token: token.map(str::to_owned),
+            unprovisioned: claim.is_some_and(|claim| claim.provisioners.is_some()),
         });
         let state = self.slot(address).state.clone();
         self.put(address, &state, Kind::Result(mark)).await
@@ -214,20 +234,33 @@ impl EstateRecorder {
                 if let Some(claim) = &mut body.claim {
                     (claim.state, claim.failed) = (ClaimState::Done, true);
                 }
-                if claim.action == ClaimedAction::Create {
-                    body.doubt = Some(Doubt {
-                        transaction: plan.clone(),
-                        object: claim.object.clone(),
-                        since: now,
-                        token: claim.token.clone(),
-                    });
-                } else if body.kind == RecordKind::Live {
-                    body.revision = hexadecimal(&*self.estate.random);
+                match (claim.provisioners, claim.action) {
+                    // What was made is recorded, as tainted.
+                    (Some(ProvisionersStanding::Begun), _) => {}
+                    (provisioners, ClaimedAction::Create) => {
+                        body.doubt = Some(Doubt {
+                            transaction: plan.clone(),
+                            object: claim.object.clone(),
+                            since: now,
+                            token: claim.token.clone(),
+                            unprovisioned: provisioners.is_some(),
+                        });
+                    }
+                    _ if body.kind == RecordKind::Live => {
+                        body.revision = hexadecimal(&*self.estate.random);
+                    }
+                    _ => {}
                 }
                 true
             });
             changed.await?;
-            self.settle(&address, JournalOutcome::InDoubt);
+            self.settle(
+                &address,
+                match claim.provisioners {
+                    Some(ProvisionersStanding::Begun) => JournalOutcome::Failed,
+                    _ => JournalOutcome::InDoubt,
+                },
+            );
         }
         Ok(())
     }
@@ -259,6 +292,7 @@ impl From<&Claim> for Call {
             put_aside: claim.put_aside.as_deref().map(DeposedKey::from_stored),
             token: claim.token.clone(),
             import_identity: claim.import_identity.clone(),
+            provisioners: claim.provisioners,
         }
     }
 }

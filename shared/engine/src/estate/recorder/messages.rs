@@ -54,3 +54,13 @@ pub(super) fn conflict(
         ),
     }
 }
+
+pub(super) fn taken_over_while_provisioning(address: &ResourceInstance) -> RecordError {
+    RecordError {
+        summary: format!("The record of {address} was changed by another run"),
+        detail: format!(
+            "While the provisioners of {address} ran, this run's lease ended and another run took it over. The object \
+             stays recorded as tainted, or as the other run has left it; run `plumb plan` to see what is left."
+        ),
+    }
+}

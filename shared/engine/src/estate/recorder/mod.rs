@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use claims::Turns;
 use journal::Journal;
-use messages::{conflict, recorded_in_part, unwritable};
+use messages::{conflict, recorded_in_part, taken_over_while_provisioning, unwritable};
 use records::{Key, StoreError, Version};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -90,7 +90,7 @@ enum Kind {
 struct Mark {
     claim: Option<Claim>,
     doubt: Option<Doubt>,
-    /// For the journal; `None` where a call begins.
+    /// For the journal; `None` where something begins, or goes on.
     outcome: Option<JournalOutcome>,
 }
 
@@ -232,11 +232,11 @@ impl EstateRecorder {
         let slot = self.slot(address);
         let outcome = match &kind {
             Kind::Result(mark) | Kind::Moved(_, mark) => mark.outcome,
-            Kind::Refresh => None,
+            Kind::Refresh => Some(JournalOutcome::Recorded),
         };
-        let outcome = outcome.unwrap_or(JournalOutcome::Recorded);
+        let settle = || outcome.into_iter().for_each(|outcome| self.settle(address, outcome));
         if slot.stray.is_none() && !says_more(&slot, state, &kind) {
-            self.settle(address, outcome);
+            settle();
             return Ok(());
         }
         let key = self.estate.keys.instance(address).map_err(|e| unwritable(address, &e.into()))?;
@@ -272,10 +272,15 @@ impl EstateRecorder {
         match written {
             Ok(Swapped::Written(version)) => {
                 self.wrote(address, version, body, state.clone());
-                self.settle(address, outcome);
+                settle();
                 partial.map_or(Ok(()), |error| Err(recorded_in_part(address, &error)))
             }
             Ok(Swapped::Lost(_)) if yields => Ok(()),
+            // The object is recorded, as tainted, and whoever came after us went on from there.
+            Ok(Swapped::Lost(_)) if self.is_provisioning(&slot) => {
+                self.settle(address, JournalOutcome::Unrecorded);
+                Err(taken_over_while_provisioning(address))
+            }
             Ok(Swapped::Lost(found)) => {
                 let by = found.and_then(|r| decode::<InstanceBody>(&key, &r.body).ok());
                 self.put_stray(address, state, &slot, body, by.map(|b| b.written_by)).await
@@ -416,14 +421,18 @@ impl Recorder for EstateRecorder {
         state: &InstanceState,
         step: Step,
     ) -> Result<(), RecordError> {
-        let _turn = self.turns.end_of_call(address).await;
+        let turn = self.turns.end_of_call(address).await;
         let mark = self.mark(address, step);
         // What a check looks at is nobody's: several runs may write it, and any of them is right.
         let kind = match mark.claim.is_none() && address.resource.mode == ResourceMode::Data {
             true => Kind::Refresh,
             false => Kind::Result(mark),
         };
-        self.put(address, state, kind).await
+        let written = self.put(address, state, kind).await;
+        if step == Step::Provisioning && written.is_ok() {
+            self.turns.keep(address, turn);
+        }
+        written
     }
 
     async fn doubt(

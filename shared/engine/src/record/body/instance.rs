@@ -95,12 +95,25 @@ pub struct Claim {
     /// Where the object goes, at the record that it leaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves_to: Option<String>,
+    /// How far the provisioners are that run once the object is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provisioners: Option<ProvisionersStanding>,
     /// Whether anything was done under this claim: recorded state is no more what the plan saw.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begun: bool,
     /// Whether something failed, so that dependents are skipped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+}
+
+/// How far the provisioners of an object are: until they have ended it is recorded as tainted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProvisionersStanding {
+    /// None has begun.
+    Pending,
+    /// They may have run, wholly or in part: they are not run again by the same plan.
+    Begun,
 }
 
 /// Which object of an instance is claimed.
@@ -211,6 +224,9 @@ pub struct Doubt {
     /// The request token, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
+    /// Whether provisioners were to run on it, and did not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unprovisioned: bool,
 }
 
 impl Body for InstanceBody {

@@ -16,7 +16,8 @@ mod workspace;
 pub use decision::{Decided, DecisionBody};
 pub use estate::{EstateBody, Seal};
 pub use instance::{
-    Claim, ClaimState, ClaimedAction, ClaimedObject, Doubt, InstanceBody, MovedFrom, RecordKind,
+    Claim, ClaimState, ClaimedAction, ClaimedObject, Doubt, InstanceBody, MovedFrom,
+    ProvisionersStanding, RecordKind,
 };
 pub use journal::{JournalBody, JournalEntry, JournalOutcome};
 pub(crate) use object::SharedAddresses;

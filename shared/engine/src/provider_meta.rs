@@ -1,0 +1,239 @@
+//! `provider_meta`: what a module says to a provider with every request about its resources.
+
+use crate::evaluation::{EvalContext, Operation, RepetitionData};
+use async_trait::async_trait;
+use language::diagnostics::Diagnostic;
+use language::module::ProviderMeta;
+use providers::{
+    ApplyResourceRequest, ApplyResourceResponse, CallFunctionRequest, ConfigureRequest,
+    EphemeralHandle, FunctionError, ImportResourceRequest, ImportResourceResponse,
+    MoveResourceRequest, MoveResourceResponse, OpenEphemeralRequest, OpenEphemeralResponse,
+    PlanResourceRequest, PlanResourceResponse, Provider, ProviderError, ProviderSchema,
+    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
+    RenewEphemeralResponse, Response, UpgradeIdentityRequest, UpgradeResourceStateRequest,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use values::Value;
+use values::address::{
+    ConfigResource, ModuleInstance, ModulePath, ProviderAddress, ProviderConfigAddress,
+};
+
+/// A running provider as the resources of one module see it: their requests carry what the module says to it.
+pub(crate) fn running_for(
+    context: &EvalContext,
+    address: &ProviderConfigAddress,
+    module: &ModulePath,
+) -> Option<Arc<dyn Provider>> {
+    let provider = context.pool.running(address)?;
+    Some(match said_by(context, module, &address.provider) {
+        Some(meta) => Arc::new(WithMeta { provider, meta }),
+        None => provider,
+    })
+}
+
+/// That a resource's module says something to a provider that does not want to hear it.
+pub(crate) fn unwanted(
+    context: &EvalContext,
+    resource: &ConfigResource,
+    provider: &ProviderAddress,
+) -> Option<Diagnostic> {
+    let meta = declared(context, &resource.module, provider)?;
+    let schemas = context.pool.schema(provider)?;
+    schemas.provider_meta.is_none().then(|| {
+        Diagnostic::error(
+            format!("Provider {provider} doesn't support provider_meta"),
+            format!(
+                "The resource {resource} belongs to a provider that doesn't support provider_meta blocks"
+            ),
+        )
+        .at(meta.span)
+    })
+}
+
+fn declared<'c>(
+    context: &'c EvalContext,
+    module: &ModulePath,
+    provider: &ProviderAddress,
+) -> Option<&'c ProviderMeta> {
+    let declared = &context.node(module)?.module;
+    let mut metas = declared.settings.provider_metas.values();
+    metas.find(|meta| declared.provider_for_local_name(&meta.local_name) == *provider)
+}
+
+/// What a module says; nothing where its provider does not want to hear it, or where that is wrong, which is reported.
+fn said_by(
+    context: &EvalContext,
+    module: &ModulePath,
+    provider: &ProviderAddress,
+) -> Option<Value> {
+    if context.operation == Operation::Validate {
+        return None;
+    }
+    let meta = declared(context, module, provider)?;
+    let schemas = context.pool.schema(provider)?;
+    let schema = schemas.provider_meta.as_ref()?;
+    // It is made of constants: any scope will do.
+    let (scope, data) = (ModuleInstance::root(), RepetitionData::default());
+    context.evaluate(&scope, &data, None, |e| e.body(&meta.config, &schema.block))
+}
+
+/// A provider to which one module says something.
+struct WithMeta {
+    provider: Arc<dyn Provider>,
+    meta: Value,
+}
+
+impl WithMeta {
+    /// What the module says, with what a request says already.
+    fn with(&self, own: Option<Value>) -> Option<Value> {
+        let Some(own) = own else { return Some(self.meta.clone()) };
+        let mut all: BTreeMap<Arc<str>, Value> = self.meta.as_map().cloned().unwrap_or_default();
+        let said = own.as_map().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        all.extend(said.map(|(name, value)| (name.clone(), value.clone())));
+        Some(Value::object(all))
+    }
+}
+
+#[async_trait]
+impl Provider for WithMeta {
+    fn address(&self) -> &ProviderAddress {
+        self.provider.address()
+    }
+
+    async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
+        self.provider.schema().await
+    }
+
+    async fn validate_provider_config(
+        &self,
+        config: &Value,
+    ) -> Result<Response<Value>, ProviderError> {
+        self.provider.validate_provider_config(config).await
+    }
+
+    async fn validate_resource_config(
+        &self,
+        ty: &str,
+        config: &Value,
+        write_only_allowed: bool,
+    ) -> Result<Response<()>, ProviderError> {
+        self.provider.validate_resource_config(ty, config, write_only_allowed).await
+    }
+
+    async fn validate_data_config(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<Response<()>, ProviderError> {
+        self.provider.validate_data_config(ty, config).await
+    }
+
+    async fn validate_ephemeral_config(
+        &self,
+        ty: &str,
+        config: &Value,
+    ) -> Result<Response<()>, ProviderError> {
+        self.provider.validate_ephemeral_config(ty, config).await
+    }
+
+    async fn configure(&self, request: ConfigureRequest) -> Result<Response<()>, ProviderError> {
+        self.provider.configure(request).await
+    }
+
+    async fn upgrade_resource_state(
+        &self,
+        request: UpgradeResourceStateRequest,
+    ) -> Result<Response<Value>, ProviderError> {
+        self.provider.upgrade_resource_state(request).await
+    }
+
+    async fn upgrade_resource_identity(
+        &self,
+        request: UpgradeIdentityRequest,
+    ) -> Result<Response<Value>, ProviderError> {
+        self.provider.upgrade_resource_identity(request).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequest,
+    ) -> Result<Response<ReadResourceResponse>, ProviderError> {
+        let provider_meta = self.with(request.provider_meta);
+        self.provider.read_resource(ReadResourceRequest { provider_meta, ..request }).await
+    }
+
+    async fn plan_resource(
+        &self,
+        request: PlanResourceRequest,
+    ) -> Result<Response<PlanResourceResponse>, ProviderError> {
+        let provider_meta = self.with(request.provider_meta);
+        self.provider.plan_resource(PlanResourceRequest { provider_meta, ..request }).await
+    }
+
+    async fn apply_resource(
+        &self,
+        request: ApplyResourceRequest,
+    ) -> Result<Response<ApplyResourceResponse>, ProviderError> {
+        let provider_meta = self.with(request.provider_meta);
+        self.provider.apply_resource(ApplyResourceRequest { provider_meta, ..request }).await
+    }
+
+    async fn import_resource(
+        &self,
+        request: ImportResourceRequest,
+    ) -> Result<Response<ImportResourceResponse>, ProviderError> {
+        self.provider.import_resource(request).await
+    }
+
+    async fn move_resource(
+        &self,
+        request: MoveResourceRequest,
+    ) -> Result<Response<MoveResourceResponse>, ProviderError> {
+        self.provider.move_resource(request).await
+    }
+
+    async fn read_data_source(
+        &self,
+        request: ReadDataSourceRequest,
+    ) -> Result<Response<ReadDataSourceResponse>, ProviderError> {
+        let provider_meta = self.with(request.provider_meta);
+        self.provider.read_data_source(ReadDataSourceRequest { provider_meta, ..request }).await
+    }
+
+    async fn open_ephemeral(
+        &self,
+        request: OpenEphemeralRequest,
+    ) -> Result<Response<OpenEphemeralResponse>, ProviderError> {
+        self.provider.open_ephemeral(request).await
+    }
+
+    async fn renew_ephemeral(
+        &self,
+        handle: EphemeralHandle,
+    ) -> Result<Response<RenewEphemeralResponse>, ProviderError> {
+        self.provider.renew_ephemeral(handle).await
+    }
+
+    async fn close_ephemeral(
+        &self,
+        handle: EphemeralHandle,
+    ) -> Result<Response<()>, ProviderError> {
+        self.provider.close_ephemeral(handle).await
+    }
+
+    async fn call_function(
+        &self,
+        request: CallFunctionRequest,
+    ) -> Result<Result<Value, FunctionError>, ProviderError> {
+        self.provider.call_function(request).await
+    }
+
+    async fn stop(&self) -> Result<(), ProviderError> {
+        self.provider.stop().await
+    }
+
+    async fn close(&self) {
+        self.provider.close().await;
+    }
+}

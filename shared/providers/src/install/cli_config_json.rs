@@ -1,0 +1,68 @@
+use super::cli_config::{CliConfig, CliConfigSurroundings};
+use super::settings::InvalidSettings;
+use crate::services::{HostName, Token};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A CLI configuration in JSON: what `login` commands write are credentials.
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    credentials: BTreeMap<String, HostCredentials>,
+    #[serde(default)]
+    credentials_helper: BTreeMap<String, Value>,
+    #[serde(default)]
+    host: BTreeMap<String, HostServices>,
+    plugin_cache_dir: Option<String>,
+    #[serde(default)]
+    plugin_cache_may_break_dependency_lock_file: bool,
+    #[serde(default)]
+    disable_checkpoint: bool,
+    provider_installation: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct HostCredentials {
+    token: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct HostServices {
+    #[serde(default)]
+    services: BTreeMap<String, String>,
+}
+
+pub(super) fn parse(
+    name: &str,
+    text: &[u8],
+    surroundings: CliConfigSurroundings<'_>,
+) -> Result<CliConfig, InvalidSettings> {
+    let wrong = |line, detail: String| InvalidSettings { file: name.into(), line, detail };
+    let file: File = serde_json::from_slice(text)
+        .map_err(|e| wrong(u32::try_from(e.line()).unwrap_or(1), e.to_string()))?;
+    if file.provider_installation.is_some() {
+        let detail = "provider_installation is not supported in JSON; write it into a file whose name ends with .tfrc";
+        return Err(wrong(1, detail.into()));
+    }
+    let host = |text: &str| text.parse::<HostName>().map_err(|e| wrong(1, e.to_string()));
+    let mut config = CliConfig {
+        plugin_cache_dir: file.plugin_cache_dir.and_then(|path| surroundings.cache(&path)),
+        plugin_cache_may_break_dependency_lock_file: file
+            .plugin_cache_may_break_dependency_lock_file,
+        disable_checkpoint: file.disable_checkpoint,
+        ..CliConfig::default()
+    };
+    for (name, credentials) in file.credentials {
+        if let Some(token) = credentials.token {
+            config.credentials.insert(host(&name)?, Token::new(token));
+        }
+    }
+    if let Some((helper, _)) = file.credentials_helper.into_iter().next() {
+        config.credentials.note_helper(helper);
+    }
+    for (name, services) in file.host {
+        config.hosts.insert(host(&name)?, services.services);
+    }
+    Ok(config)
+}

@@ -1,0 +1,16 @@
+//! Services of hosts: which there are, where, and what proves to a host who asks.
+//!
+//! A host says in `/.well-known/terraform.json` where its services are: `providers.v1` for a registry of providers,
+//! `modules.v1` for one of modules.
+
+mod credentials;
+mod discovery;
+mod error;
+mod host_name;
+mod request;
+
+pub use credentials::{Credentials, Token};
+pub use discovery::Services;
+pub use error::DiscoveryError;
+pub use host_name::{HostName, InvalidHostName};
+pub use request::Answer;

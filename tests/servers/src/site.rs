@@ -1,0 +1,158 @@
+//! A site over HTTPS whose pages tests put there, with a certificate that nobody knows but those who are told.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use hyper::body::Bytes;
+use hyper::http::request::Parts;
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::TlsAcceptor;
+
+use crate::wire::{self, Answer, Outcome};
+
+/// What a path answers.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The status.
+    pub status: u16,
+    /// Headers beside the length.
+    pub headers: Vec<(&'static str, String)>,
+    /// The content.
+    pub body: Vec<u8>,
+    /// After how many bytes the body ends before its end.
+    pub ends_after: Option<(usize, BodyEnd)>,
+}
+
+/// How a body ends before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyEnd {
+    /// The connection is cut.
+    Cut,
+    /// Nothing more comes.
+    Stall,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The path with its query.
+    pub path: String,
+    /// What authorises it.
+    pub authorization: Option<String>,
+}
+
+#[derive(Default)]
+struct State {
+    pages: BTreeMap<String, Page>,
+    visits: Vec<Visit>,
+}
+
+/// A site at `localhost`.
+pub struct Site {
+    address: SocketAddr,
+    certificate: String,
+    state: Arc<Mutex<State>>,
+}
+
+impl Page {
+    /// A page of JSON.
+    pub fn json(text: impl Into<String>) -> Page {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Page { status: 200, headers, body: text.into().into_bytes(), ends_after: None }
+    }
+    /// A file.
+    pub fn file(body: impl Into<Vec<u8>>) -> Page {
+        Page { status: 200, headers: vec![], body: body.into(), ends_after: None }
+    }
+    /// Nothing but a status.
+    pub fn status(status: u16) -> Page {
+        Page { status, headers: vec![], body: vec![], ends_after: None }
+    }
+    /// A redirection.
+    pub fn redirect(location: impl Into<String>) -> Page {
+        let headers = vec![("location", location.into())];
+        Page { status: 302, headers, body: vec![], ends_after: None }
+    }
+    /// The page, cut off after so many bytes.
+    #[must_use]
+    pub fn cut_after(self, bytes: usize) -> Page {
+        Page { ends_after: Some((bytes, BodyEnd::Cut)), ..self }
+    }
+    /// The page, of which only so many bytes ever come.
+    #[must_use]
+    pub fn stall_after(self, bytes: usize) -> Page {
+        Page { ends_after: Some((bytes, BodyEnd::Stall)), ..self }
+    }
+}
+
+impl Site {
+    /// Starts a site without pages.
+    pub fn start() -> Site {
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key)
+            .unwrap();
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Arc::clone(&state);
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let address = wire::serve_tls(acceptor, move |head, _| answer(&shared, head));
+        Site { address, certificate: cert.pem(), state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// Host and port.
+    pub fn host(&self) -> String {
+        format!("localhost:{}", self.address.port())
+    }
+    /// The address of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.host())
+    }
+    /// The certificate that verifies it, in PEM.
+    pub fn certificate(&self) -> &str {
+        &self.certificate
+    }
+    /// Has a path answer this.
+    pub fn put(&self, path: impl Into<String>, page: Page) {
+        self.state().pages.insert(path.into(), page);
+    }
+    /// Whether a path answers anything.
+    pub fn has(&self, path: &str) -> bool {
+        self.state().pages.contains_key(path)
+    }
+    /// What a path answers now.
+    pub fn page(&self, path: &str) -> Page {
+        self.state().pages[path].clone()
+    }
+    /// The requests since the last call.
+    pub fn take_visits(&self) -> Vec<Visit> {
+        std::mem::take(&mut self.state().visits)
+    }
+}
+
+fn answer(state: &Mutex<State>, head: &Parts) -> Outcome {
+    let mut state = state.lock().unwrap();
+    let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let authorization = head.headers.get("authorization");
+    let authorization = authorization.map(|value| value.to_str().unwrap().to_owned());
+    state.visits.push(Visit { path: path.clone(), authorization });
+    let page = state.pages.get(&path).cloned().unwrap_or_else(|| Page::status(404));
+    let Page { status, headers, body, ends_after } = page;
+    let answer = Answer { status, headers, body: Bytes::from(body) };
+    match ends_after {
+        Some((bytes, end)) => Outcome::Partial(answer, bytes, end),
+        None => Outcome::Answered(answer),
+    }
+}
