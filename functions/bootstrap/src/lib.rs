@@ -17,9 +17,25 @@ use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 use std::sync::Arc;
+use tracing::Level;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// The hidden argument with which a function watches over the providers that it starts.
 const WATCHDOG: &str = "__watchdog";
+
+/// What providers write themselves, which may be anything that they were given. An error of theirs has the end of it.
+const PROVIDERS_OWN: &str = "provider";
+
+/// Logs to standard output, a line of JSON for each event.
+fn log() {
+    let lines = tracing_subscriber::fmt::layer().json().flatten_event(true).with_current_span(true);
+    let told = filter_fn(|event| event.target() != PROVIDERS_OWN && *event.level() <= Level::INFO);
+    let told = told.with_max_level_hint(LevelFilter::INFO);
+    tracing_subscriber::registry().with(lines.with_filter(told)).init();
+}
 
 /// Serves invocations until the process is ended, one after the other.
 pub fn serve<P, A, H, F>(handle: H) -> ExitCode
@@ -36,7 +52,7 @@ where
         let watched = providers::plugin::watchdog::run(rest.to_vec(), std::io::stdin().lock());
         return if watched.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    tracing_subscriber::fmt().json().flatten_event(true).with_current_span(true).init();
+    log();
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
