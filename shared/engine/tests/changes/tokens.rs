@@ -56,13 +56,16 @@ impl Clock for MovedClock {
     }
 }
 
+/// Something that happens while a provider works.
+type Meanwhile = Box<dyn Fn() + Send>;
+
 /// All that the provider was asked, and how to start it.
 #[derive(Clone, Default)]
 pub(crate) struct World {
     pub(crate) calls: Arc<Mutex<Vec<String>>>,
     pub(crate) clock: Arc<MovedClock>,
     /// Called while a thing whose name begins with "slow" is being created.
-    pub(crate) meanwhile: Arc<Mutex<Option<Box<dyn Fn() + Send>>>>,
+    pub(crate) meanwhile: Arc<Mutex<Option<Meanwhile>>>,
 }
 
 impl World {
