@@ -38,7 +38,6 @@ pub mod force_release;
 pub mod function_environment;
 pub mod generate;
 pub mod history;
-pub mod https;
 pub mod import;
 pub mod key_file;
 pub mod kms_key;

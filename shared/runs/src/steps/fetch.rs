@@ -72,7 +72,8 @@ async fn work(
     let mut files = BundleFiles::from_archive(&*archive, layout, Bounds::default())?;
     let estate = step.run.estate.0.clone();
     let said = modules::install(step.environment, packages, &estate, &mut files).await?;
-    let mut told = Told::default().diagnostics(&said.diagnostics, &said.sources, &step.discretion)?;
+    let mut told =
+        Told::default().diagnostics(&said.diagnostics, &said.sources, &step.discretion)?;
     if said.diagnostics.has_errors() {
         return step.failed("configuration", told.into_text()).await;
     }
