@@ -22,7 +22,7 @@ use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
 use providers::https::OnDemandClient;
-use providers::install::{CliConfig, Locks, Network};
+use providers::install::{CliConfig, Locks, Network, ProviderPackages};
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
 use providers::services::Services;
@@ -374,7 +374,19 @@ impl Session {
     /// # Errors
     /// Where it is not valid, or `plumb init` has to run first. Warnings are in the answer.
     pub(crate) fn configuration(&self) -> Result<(Source, Diagnostics), Failure> {
-        let (source, mut diagnostics) = self.directory.load()?;
+        let (source, mut diagnostics, packages) = self.checked_configuration()?;
+        diagnostics.extend(required_providers::development_overrides(&packages));
+        Ok((source, diagnostics))
+    }
+
+    /// The same, without a word on what stands in for installed providers; and these.
+    ///
+    /// # Errors
+    /// As [`Session::configuration`].
+    pub(crate) fn checked_configuration(
+        &self,
+    ) -> Result<(Source, Diagnostics, ProviderPackages), Failure> {
+        let (source, diagnostics) = self.directory.load()?;
         let sources = source.configuration.sources.clone();
         if diagnostics.has_errors() {
             return Err(Failure::Diagnostics(diagnostics, sources));
@@ -382,8 +394,7 @@ impl Session {
         let locks = self.directory.locks()?;
         let packages = self.directory.packages(self.cli_config()?, locks);
         required_providers::check(&source.configuration, &packages)?;
-        diagnostics.extend(required_providers::development_overrides(&packages));
-        Ok((source, diagnostics))
+        Ok((source, diagnostics, packages))
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 
 async fn console(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "Expressions are read from standard input.")?;
-    let (source, warnings) = session.configuration()?;
+    let (source, warnings, _) = session.checked_configuration()?;
     let configuration = Arc::new(source.configuration.clone());
     let sources = configuration.sources.clone();
     session.reporter.diagnostics(&warnings, &sources);

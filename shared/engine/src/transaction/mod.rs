@@ -321,7 +321,8 @@ impl Executing {
     pub async fn commit(mut self) -> Result<EstateHeader, TransactionError> {
         let estate = self.transaction.estate.clone();
         self.recorder.settle_moves(&self.reading).await;
-        self.recorder.doubt_what_was_not_answered().await?;
+        let margin = Duration::from_secs(self.transaction.terms.margin.max(0).unsigned_abs());
+        self.recorder.doubt_what_was_not_answered(margin).await?;
         let outputs = self.write_journal().await?;
         let finished = self.transaction.finished_others().await;
         // Done before it leaves the list: whoever reads in between sees that its claims have ended.

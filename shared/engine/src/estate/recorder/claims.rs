@@ -14,6 +14,7 @@ use crate::state::InstanceState;
 use crate::transaction::{MemberProgress, Progress, Standing, TransactionError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use values::address::ResourceInstance;
 
@@ -209,8 +210,12 @@ impl EstateRecorder {
     }
 
     /// Before the transaction ends: a call that was begun and never answered leaves its trace. A create may have
-    /// made something; what rests on the recorded values of another object is stale.
-    pub(crate) async fn doubt_what_was_not_answered(&self) -> Result<(), TransactionError> {
+    /// made something; what rests on the recorded values of another object is stale. An update or a delete may still
+    /// reach the world within `margin`, and a plan that has read the world before must be stale too: that is waited for.
+    pub(crate) async fn doubt_what_was_not_answered(
+        &self,
+        margin: Duration,
+    ) -> Result<(), TransactionError> {
         let open: Vec<(ResourceInstance, Claim)> = {
             let slots = lock(&self.slots);
             let open = |(address, slot): (&ResourceInstance, &Arc<Slot>)| {
@@ -220,6 +225,9 @@ impl EstateRecorder {
             };
             slots.iter().filter_map(open).collect()
         };
+        if open.iter().any(|(_, claim)| claim.action != ClaimedAction::Create) {
+            self.estate.clock.sleep(margin).await;
+        }
         let plan = &self.plan;
         for (address, claim) in open {
             let now = self.estate.clock.seconds();
