@@ -144,7 +144,10 @@ pub(crate) async fn claiming(
     actions: &[(&str, ClaimedAction)],
 ) -> Executing {
     let members = members_now(estate, actions).await;
-    let mut begun = undecided(estate, request(plan, &format!("run-{plan}"))).await;
+    let mut request = request(plan, &format!("run-{plan}"));
+    // What it leaves in flight is not waited for at its end.
+    request.terms.margin = 0;
+    let mut begun = undecided(estate, request).await;
     assert_eq!(begun.claim(members, None).await.unwrap(), []);
     let reading = estate.read().await.unwrap();
     begun.execute(reading, None).await.unwrap()
