@@ -1,6 +1,6 @@
 //! Registries of modules: which versions there are, and where their packages are.
 
-use super::address::masked;
+use super::address::{masked, problem_of};
 use super::error::PackageError;
 use super::packages::PackageSources;
 use http::StatusCode;
@@ -207,7 +207,7 @@ impl PackageSources<'_> {
                 remote.below(&module.subdirectory).map_err(|error| failed(error.to_string()))
             }
             Ok(_) => Err(failed(format!("{:?} is no address of a package", masked(&named)))),
-            Err(error) => Err(failed(error.to_string())),
+            Err(error) => Err(failed(format!("{:?}: {}", masked(&named), problem_of(&error)))),
         }
     }
 
