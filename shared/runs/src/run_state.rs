@@ -210,6 +210,9 @@ pub struct RunState {
     /// What each step had to say, as text with sensitive values masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<ArtifactReference>,
+    /// What keeps the step that is being repeated from its end, as such text; gone once it has come to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_up: Option<ArtifactReference>,
 }
 
 impl RunState {
@@ -358,6 +361,7 @@ impl RunStates {
             cancelled_by: None,
             task_token: None,
             notes: Vec::new(),
+            held_up: None,
         };
         let key = RunStates::key(&state.estate, &state.run, STATE)?;
         let (state, begun) = match self.store.put_if_absent(&key, encoded(&state)).await {

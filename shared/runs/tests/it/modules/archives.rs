@@ -166,6 +166,34 @@ async fn what_nothing_unpacks_is_refused_by_name() {
 }
 
 #[tokio::test]
+async fn what_a_host_may_answer_in_a_moment_is_told_from_what_stays_wrong() {
+    let server = WebServer::start(|request| match &*request.target {
+        "/busy.zip" => Answer { status: 503, ..Answer::not_found() },
+        "/many.zip" => Answer { status: 429, ..Answer::not_found() },
+        _ => Answer::not_found(),
+    });
+    let url = server.url();
+    let cases = [
+        (vec![format!("{url}/busy.zip")], true),
+        (vec![format!("{url}/many.zip")], true),
+        // Nobody listens.
+        (vec!["http://127.0.0.1:1/m.zip".to_owned()], true),
+        (vec![format!("{url}/absent.zip")], false),
+        (vec!["https://127.0.0.1:1/m.tar.xz".to_owned()], false),
+        (vec![format!("{url}/busy.zip"), format!("{url}/absent.zip")], false),
+        (Vec::new(), false),
+    ];
+    for (sources, may_pass) in cases {
+        let calls = sources.iter().enumerate();
+        let calls =
+            calls.map(|(at, source)| format!("module \"m{at}\" {{\n  source = \"{source}\"\n}}\n"));
+        let outcome = Scene::new(&calls.collect::<String>()).install().await;
+        assert_eq!(outcome.errors.len(), sources.len(), "{:?}", outcome.errors);
+        assert_eq!(outcome.may_pass, may_pass, "{sources:?}");
+    }
+}
+
+#[tokio::test]
 async fn credentials_go_along_and_are_never_shown() {
     let server = WebServer::start(|_| Answer::not_found());
     let address = server.url().replace("http://", "http://ada:canary-1@");
