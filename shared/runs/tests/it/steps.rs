@@ -20,6 +20,7 @@ use runs::run_reference::{
 };
 use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
 use runs::steps::{self, ArchiveError, SourceArchives, StepError};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -113,6 +114,7 @@ impl Scene {
             mode,
             source: RunSource::Commit(commit),
             author: Author::Login("ada".into()),
+            authors: BTreeSet::new(),
             bundle: None,
             plan: None,
         };
