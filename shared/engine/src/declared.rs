@@ -1,14 +1,19 @@
 //! A declared resource with its provider and schema: what all its instances have in common.
 
-use crate::evaluation::EvalContext;
+use crate::evaluation::{
+    EvalContext, Expansion, Operation, Reader, RepetitionData, blocking,
+    evaluate_expansion_in_parts,
+};
 use crate::object_codec::resource_schema;
 use crate::provider_meta::running_for;
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
+use language::source::Span;
+use language::syntax::ast::Body;
 use providers::{Provider, ProviderSchema, TypedSchema};
 use std::sync::Arc;
 use values::address::{
-    ConfigResource, ProviderAddress, ProviderConfigAddress, Resource, ResourceMode,
+    ConfigResource, ModuleInstance, ProviderAddress, ProviderConfigAddress, Resource, ResourceMode,
 };
 
 /// What all instances of a declared resource have in common.
@@ -42,6 +47,33 @@ impl Declared {
 
     pub(crate) fn block(&self) -> Option<&ResourceBlock> {
         self.node.module.resources.get(&self.resource.resource)
+    }
+
+    /// Where what the provider says of it belongs.
+    pub(crate) fn place(&self) -> (Option<&Body>, Option<Span>) {
+        let block = self.block();
+        (block.map(|block| &*block.config), block.map(|block| block.span))
+    }
+
+    /// The instances in one instance of the module; `None` after an error. While validating, their keys are not known.
+    pub(crate) async fn expand(
+        self: &Arc<Self>,
+        context: &Arc<EvalContext>,
+        module: &ModuleInstance,
+    ) -> Option<Expansion> {
+        let (declared, context, module) = (self.clone(), context.clone(), module.clone());
+        blocking(move || {
+            let block = declared.block()?;
+            let data = RepetitionData::default();
+            let validating = context.operation == Operation::Validate;
+            let (expansion, reads) = context.evaluate(&module, &data, None, |e| {
+                evaluate_expansion_in_parts(e, &block.repetition, validating)
+            })?;
+            let resource = declared.resource.resource.absolute(&module);
+            context.keep_reads(Reader::Expansion(resource), reads);
+            expansion.map(|expansion| if validating { expansion.forget_keys() } else { expansion })
+        })
+        .await
     }
 }
 

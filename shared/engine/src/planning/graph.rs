@@ -189,8 +189,12 @@ fn data_depends_on(
     found
 }
 
-/// The error for vertices that wait for each other.
-pub(crate) fn cycle_error(graph: &Graph<Vertex>, cycle: &[VertexId]) -> Diagnostic {
+/// Whether vertices wait for each other, so that the graph cannot be walked; reported.
+pub(crate) fn has_cycles(context: &EvalContext, graph: &Graph<Vertex>) -> bool {
+    context.report(graph.cycles().iter().map(|cycle| cycle_error(graph, cycle)))
+}
+
+fn cycle_error(graph: &Graph<Vertex>, cycle: &[VertexId]) -> Diagnostic {
     let names: Vec<String> = cycle.iter().map(|id| graph.vertex(*id).to_string()).collect();
     match names.as_slice() {
         [own] => Diagnostic::error(

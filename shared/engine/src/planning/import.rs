@@ -2,8 +2,8 @@
 
 use super::PlanWalk;
 use super::refresh::{self, Refreshed, report, report_failure};
-use super::resource::{Declared, blocking};
-use crate::evaluation::{Expansion, Reader, RepetitionData, evaluate_expansion_in_parts};
+use crate::declared::Declared;
+use crate::evaluation::{Expansion, Reader, RepetitionData, blocking, evaluate_expansion_in_parts};
 use crate::object::{Object, ObjectStatus};
 use crate::object_codec::mark_by_schema;
 use crate::plan::PlanMode;
