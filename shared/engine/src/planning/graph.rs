@@ -2,6 +2,7 @@
 
 use super::generated;
 use super::targeting::{Target, Targeting};
+use crate::declared::is_there;
 use crate::evaluation::{EvalContext, Operation};
 use crate::graph::{Graph, VertexId};
 use crate::plan::PlanMode;
@@ -55,20 +56,19 @@ pub(crate) fn build(
         if !destroying || resource.resource.mode != ResourceMode::Managed {
             edges.add_resource_edges(id, resource);
         }
-        if let Some(address) = configuration.provider_for(resource) {
-            if address.alias.is_some() && configuration.provider_config(&address).is_none() {
-                continue;
-            }
+        // A configuration that is not there is reported where its resources are planned.
+        let provider = configuration.provider_for(resource);
+        if let Some(address) = provider.filter(|address| is_there(configuration, address)) {
             let provider = edges.add_provider(&address);
             edges.graph.connect(id, provider);
         }
     }
     if !destroying {
         edges.add_import_edges();
-        for import in generated::without_resource(configuration) {
-            if let Some(provider) = generated::provider_of(configuration, import) {
-                edges.add_provider(&provider);
-            }
+        let imports = generated::without_resource(configuration);
+        let providers = imports.filter_map(|i| generated::provider_of(configuration, i));
+        for provider in providers.filter(|address| is_there(configuration, address)) {
+            edges.add_provider(&provider);
         }
     }
     for (resource, instances) in &recorded {
@@ -86,12 +86,7 @@ pub(crate) fn build(
             .flat_map(|i| i.current.iter().chain(i.deposed.values()))
             .map(|object| &object.provider)
             .collect();
-        // A configuration that is gone is reported where its objects are planned.
-        let present = providers.into_iter().filter(|address| {
-            let implied = address.alias.is_none() && address.module.is_root();
-            implied || configuration.provider_config(address).is_some()
-        });
-        for address in present {
+        for address in providers.into_iter().filter(|address| is_there(configuration, address)) {
             let provider = edges.add_provider(address);
             edges.graph.connect(id, provider);
         }
@@ -189,8 +184,12 @@ fn data_depends_on(
     found
 }
 
-/// The error for vertices that wait for each other.
-pub(crate) fn cycle_error(graph: &Graph<Vertex>, cycle: &[VertexId]) -> Diagnostic {
+/// Whether vertices wait for each other, so that the graph cannot be walked; reported.
+pub(crate) fn has_cycles(context: &EvalContext, graph: &Graph<Vertex>) -> bool {
+    context.report(graph.cycles().iter().map(|cycle| cycle_error(graph, cycle)))
+}
+
+fn cycle_error(graph: &Graph<Vertex>, cycle: &[VertexId]) -> Diagnostic {
     let names: Vec<String> = cycle.iter().map(|id| graph.vertex(*id).to_string()).collect();
     match names.as_slice() {
         [own] => Diagnostic::error(

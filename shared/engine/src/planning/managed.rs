@@ -2,11 +2,12 @@
 
 use super::import::{self, ImportedObjects};
 use super::refresh::{self, Refreshed, note_drift, refresh};
-use super::resource::{Declared, blocking, configuration, validate_configuration};
+use super::resource::{configuration, validate_configuration};
 use super::{PlanWalk, deletion, replace_triggers, type_change};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
+use crate::declared::Declared;
 use crate::evaluation::{
-    CheckedObject, EvalContext, Reader, RepetitionData, check_rules, check_rules_for,
+    CheckedObject, EvalContext, Reader, RepetitionData, blocking, check_rules, check_rules_for,
 };
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus};

@@ -1,8 +1,8 @@
 //! `replace_triggered_by`: whether what it names is about to change.
 
 use super::PlanWalk;
-use super::resource::Declared;
 use crate::changes::Action;
+use crate::declared::Declared;
 use crate::evaluation::{Reader, RepetitionData};
 use language::diagnostics::Diagnostic;
 use language::reads::{Extent, Read, ReadLog, ReadStep};
