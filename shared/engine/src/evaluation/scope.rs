@@ -118,7 +118,7 @@ impl<'a> ModuleScope<'a> {
 }
 
 /// That an object has no such attribute, where it has none.
-fn unsupported<'k>(
+pub(crate) fn unsupported<'k>(
     name: &Arc<str>,
     at: Span,
     known: impl Iterator<Item = &'k Arc<str>> + Clone,

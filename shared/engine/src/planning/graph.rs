@@ -7,8 +7,10 @@ use crate::evaluation::{EvalContext, Operation};
 use crate::graph::{Graph, VertexId};
 use crate::plan::PlanMode;
 use crate::state::State;
-use crate::vertex::{ConfigurationEdges, Vertex, direct_resources};
+use crate::vertex::{ConfigurationEdges, Vertex, direct_resources, references_in_body};
 use language::diagnostics::Diagnostic;
+use language::module::{Configuration, ResourceBlock};
+use language::reference::{Reference, Subject, references_in};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode};
@@ -186,16 +188,52 @@ fn data_depends_on(
 
 /// Whether vertices wait for each other, so that the graph cannot be walked; reported.
 pub(crate) fn has_cycles(context: &EvalContext, graph: &Graph<Vertex>) -> bool {
-    context.report(graph.cycles().iter().map(|cycle| cycle_error(graph, cycle)))
+    let errors = graph.cycles().into_iter().map(|cycle| match cycle.as_slice() {
+        [own] => refers_to_itself(&context.configuration, graph.vertex(*own)),
+        cycle => {
+            let names: Vec<String> = cycle.iter().map(|id| graph.vertex(*id).to_string()).collect();
+            Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
+        }
+    });
+    context.report(errors.collect::<Vec<_>>())
 }
 
-fn cycle_error(graph: &Graph<Vertex>, cycle: &[VertexId]) -> Diagnostic {
-    let names: Vec<String> = cycle.iter().map(|id| graph.vertex(*id).to_string()).collect();
-    match names.as_slice() {
-        [own] => Diagnostic::error(
-            "Self-referential block",
-            format!("Configuration for {own} may not refer to itself."),
-        ),
-        names => Diagnostic::error(format!("Cycle: {}", names.join(", ")), ""),
+fn refers_to_itself(configuration: &Configuration, own: &Vertex) -> Diagnostic {
+    let (error, references, subject) = match own {
+        Vertex::Local(module, name) => {
+            let detail = format!(
+                "Local value local.{name} cannot use its own result as part of its expression."
+            );
+            let local = configuration.get(module).and_then(|node| node.module.locals.get(name));
+            let references = local.map(|local| references_in(&local.expression));
+            let references = references.into_iter().flatten().flatten().collect();
+            let error = Diagnostic::error("Self-referencing local value", detail);
+            (error, references, Some(Subject::Local(name.clone())))
+        }
+        own => {
+            let detail = format!("Configuration for {own} may not refer to itself.");
+            let error = Diagnostic::error("Self-referential block", detail);
+            match own {
+                Vertex::Resource(resource) => {
+                    let block = configuration.resource(resource);
+                    let references = block.map(references_of_block).unwrap_or_default();
+                    (error, references, Some(Subject::Resource(resource.resource.clone())))
+                }
+                _ => (error, Vec::new(), None),
+            }
+        }
+    };
+    let reference =
+        references.iter().find(|reference| Some(&reference.subject) == subject.as_ref());
+    match reference {
+        Some(reference) => error.at(reference.span),
+        None => error,
     }
+}
+
+fn references_of_block(block: &ResourceBlock) -> Vec<Reference> {
+    let repeats = block.count().into_iter().chain(block.for_each());
+    let expressions = repeats.chain(&block.lifecycle.replace_triggered_by);
+    let references = expressions.flat_map(|expression| references_in(expression)).flatten();
+    references.chain(references_in_body(&block.config)).collect()
 }

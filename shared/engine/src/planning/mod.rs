@@ -5,6 +5,7 @@ mod deletion;
 mod generated;
 mod generated_text;
 mod graph;
+mod ignored;
 mod import;
 mod managed;
 mod outcome;
@@ -21,8 +22,8 @@ pub(crate) use data::{read as read_data_source, unread};
 pub use generated::GeneratedResource;
 pub(crate) use generated::generate;
 pub(crate) use graph::has_cycles;
+pub use ignored::ignored_paths;
 pub(crate) use import::without_configuration as imported_but_not_declared;
-pub use managed::ignored_paths;
 pub use targeting::Target;
 pub(crate) use world::{read_world, with_providers};
 
