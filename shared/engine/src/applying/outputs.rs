@@ -168,9 +168,9 @@ fn value(
 
 /// Evaluates what outputs are made of once more, with what others have changed in place of what the plan knew. What
 /// goes wrong has been reported before, or concerns what another run is about to do.
-async fn evaluate(walk: &Arc<ApplyWalk>, moved: Moved) -> Working {
-    let again = Arc::new(Again { context: again(&walk.context), moved, walk: walk.clone() });
-    let graph = graph(walk);
+async fn evaluate(apply: &Arc<ApplyWalk>, moved: Moved) -> Working {
+    let again = Arc::new(Again { context: again(&apply.context), moved, walk: apply.clone() });
+    let graph = graph(apply);
     walk(&graph, &again, Again::visit, |_| false).await;
     match Arc::try_unwrap(again) {
         Ok(again) => again.context.working,

@@ -234,6 +234,6 @@ fn refers_to_itself(configuration: &Configuration, own: &Vertex) -> Diagnostic {
 fn references_of_block(block: &ResourceBlock) -> Vec<Reference> {
     let repeats = block.count().into_iter().chain(block.for_each());
     let expressions = repeats.chain(&block.lifecycle.replace_triggered_by);
-    let references = expressions.flat_map(|expression| references_in(expression)).flatten();
+    let references = expressions.flat_map(references_in).flatten();
     references.chain(references_in_body(&block.config)).collect()
 }

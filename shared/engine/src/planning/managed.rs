@@ -22,7 +22,7 @@ use providers::PlanResourceResponse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::ResourceInstance;
-use values::{Path, Value};
+use values::{Path, PathStep, Type, Value};
 
 /// Reads, evaluates and plans one instance; whether that worked.
 pub(crate) async fn plan(
