@@ -2,7 +2,7 @@
 //! any more.
 
 use super::import::{self, ImportedObjects};
-use super::{PlanWalk, data, deletion, ignored, managed, refresh};
+use super::{PlanWalk, data, deletion, ignored, managed, refresh, replace_triggers};
 use crate::changes::ActionReason;
 use crate::declared::Declared;
 use crate::ephemeral;
@@ -39,6 +39,7 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
     let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
     let declared = Arc::new(declared);
     let mut ok = ignored::check(&walk.context, &declared);
+    ok &= replace_triggers::check(&walk.context, &declared);
     let mut wanted = Vec::new();
     for module in walk.modules(&resource.module).iter() {
         let Some(expansion) = declared.expand(&walk.context, module).await else {

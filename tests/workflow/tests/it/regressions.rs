@@ -215,12 +215,15 @@ fn replace_triggered_by_means_something() {
         )
     };
     let estate = Estate::new("");
-    for nonsense in
-        ["test_thing.one.nonsense", "test_thing.absent", "local.x", "path.module", "\"text\""]
-    {
+    for (nonsense, says) in [
+        ("test_thing.one.nonsense", "Unsupported attribute"),
+        ("test_thing.absent", "Reference to undeclared resource"),
+        ("local.x", "Invalid reference in replace_triggered_by expression"),
+        ("path.module", "Invalid reference in replace_triggered_by expression"),
+        ("\"text\"", "Invalid replace_triggered_by expression"),
+    ] {
         estate.configure(&triggered(nonsense));
-        let refused = estate.run(&["validate"]);
-        refused.assert_failed(&["replace_triggered_by"]);
+        estate.run(&["validate"]).assert_failed(&[says]);
     }
     estate.configure(&triggered("test_thing.one.size"));
     estate.succeed(&["apply", "-auto-approve"]);
@@ -272,7 +275,8 @@ resource "test_thing" "one" {
   secret = var.secret
 }
 data "test_thing" "one" {
-  id = test_thing.one.id
+  name       = "one"
+  depends_on = [test_thing.one]
 }
 output "secret" {
   value     = test_thing.one.secret
