@@ -250,7 +250,7 @@ impl Place {
         }
         let Some(first) = before.next() else {
             match current.starts_with('-') {
-                true => place.flags(&mut GLOBAL.iter()),
+                true => place.flags(GLOBAL.iter()),
                 false => place.commands(""),
             }
             return place;
@@ -296,13 +296,15 @@ impl Place {
             return;
         }
         if self.typed.1.starts_with('-') {
-            return self.flags(&mut command.flags());
+            return self.flags(command.flags());
         }
         let mut count = 0;
         let mut words = before.iter();
         while let Some(word) = words.next() {
             match word.starts_with('-') && *word != "-" {
-                true if takes_value(word).is_some() => drop(words.next()),
+                true if takes_value(word).is_some() => {
+                    words.next();
+                }
                 true => {}
                 false => count += 1,
             }
@@ -311,7 +313,7 @@ impl Place {
         self.kind = kinds.get(count).or(kinds.last()).copied().unwrap_or_default();
     }
 
-    fn flags(&mut self, flags: &mut dyn Iterator<Item = &'static FlagEntry>) {
+    fn flags(&mut self, mut flags: impl Iterator<Item = &'static FlagEntry>) {
         let typed = self.typed.1.clone();
         if let Some((name, value)) = typed.split_once('=') {
             let found = flags.find(|entry| name.trim_start_matches('-') == entry.flag.name());

@@ -1,7 +1,6 @@
 //! `plumb refresh`
 
 use super::apply::{self, Kind};
-use super::operation;
 use crate::environment::ProcessEnvironment;
 use crate::invocation::Invocation;
 

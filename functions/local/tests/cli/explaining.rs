@@ -107,6 +107,8 @@ fn an_attribute_is_followed_to_the_file_that_sets_its_variable() {
             "input, from terraform_data.base.output: \"t-a\" -> (known after apply)",
             "terraform_data.triggered (replaced)",
             "replace_triggered_by, from terraform_data.base.input: \"t-a\" -> \"t-b\"",
+            "terraform_data.untaken (updated in-place)",
+            "input, from terraform_data.base.id, which stays as it is",
         ],
         "{text}"
     );
@@ -127,7 +129,7 @@ fn a_replacement_names_the_attribute_that_forces_it() {
         [
             "triggers_replace: \"a\" -> \"b\" (main.tf:20), forces replacement",
             "from module.m.size (m/main.tf:2)",
-            "from var.given (main.tf:43)",
+            "from var.given (main.tf:40)",
             "from var.size = \"b\" (prod.tfvars:2)",
         ]
     );

@@ -140,12 +140,12 @@ fn read(scene: &Scene<'_>, change: &ResourceInstanceChange, said: &mut Vec<Strin
     match change.reason {
         Some(ActionReason::ReadBecauseDependencyPending) => {
             let scope = Scope::of(&address.module, &address.resource);
-            let mut references: Vec<_> = scene
+            let references = scene
                 .block(&resource)
                 .into_iter()
                 .flat_map(|block| block.depends_on.iter().map(Reference::parse))
                 .collect();
-            let mut names = named_fates(scene, &scope, std::mem::take(&mut references));
+            let mut names = named_fates(scene, &scope, references);
             names.extend(calls_that_wait(scene, &address.module));
             said.push(match names.is_empty() {
                 true => "depends_on names something that changes first".to_owned(),
@@ -182,6 +182,7 @@ fn named_fates(scene: &Scene<'_>, scope: &Scope, references: References) -> Vec<
     let origins = scene.trace(scope, references);
     let changing = fates(&origins).into_iter().filter(|(_, fate)| !fate.outside);
     let mut names: Vec<String> = changing.map(|(_, fate)| fate.address.to_string()).collect();
+    names.sort();
     names.dedup();
     names
 }

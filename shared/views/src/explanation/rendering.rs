@@ -29,7 +29,9 @@ impl Explanation {
         neighbours(colour, "What depends on it changes as well:", &self.dependents, &mut text);
         if !self.outputs.is_empty() {
             heading(colour, "Outputs that refer to it change:", &mut text);
-            self.outputs.iter().for_each(|name| drop(writeln!(text, "  output.{name}")));
+            for name in &self.outputs {
+                let _ = writeln!(text, "  output.{name}");
+            }
         }
         if !self.checks.is_empty() {
             heading(colour, "Before the plan is applied, these stages check:", &mut text);

@@ -9,8 +9,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const PATIENCE: i64 = 400;
 /// Most lines of what runs.
 const RUNNING: usize = 10;
-/// Columns of the bar.
+/// Columns of the bar, where there is room.
 const BAR: usize = 24;
+/// A shorter one says nothing.
+const SHORTEST_BAR: usize = 8;
 /// Columns that stay free at the end of a line: a terminal echoes `^C` there.
 const MARGIN: usize = 3;
 
@@ -51,28 +53,29 @@ fn summary(work: &Progressing, now: i64, width: usize) -> String {
         Phase::Planning => "Planning",
         Phase::Applying => "Applying",
     };
-    let mut parts = Vec::new();
-    let mut bar = String::new();
-    match work.total {
-        Some(total) => {
-            if width >= 70 {
-                bar = format!(" [{}]", drawn(work.done, total));
-            }
-            parts.push(format!("{} of {total} done", work.done));
-        }
-        None => parts.push(format!("{} read", work.done)),
-    }
+    let mut parts = vec![match work.total {
+        Some(total) => format!("{} of {total} done", work.done),
+        None => format!("{} read", work.done),
+    }];
     let counted =
         [(work.running.len(), "running"), (work.to_begin, "to begin"), (work.failed, "failed")];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     parts.extend(counted.map(|(count, what)| format!("{count} {what}")));
-    format!("{title}{bar} {} [{}]", parts.join(", "), elapsed(work.since, now))
+    let text = format!("{} [{}]", parts.join(", "), elapsed(work.since, now));
+    // With its brackets, and blanks around them.
+    let room = width.saturating_sub(title.len() + text.len() + 4);
+    match work.total {
+        Some(total) if room >= SHORTEST_BAR => {
+            format!("{title} [{}] {text}", bar(work.done, total, room.min(BAR)))
+        }
+        _ => format!("{title} {text}"),
+    }
 }
 
-fn drawn(done: usize, total: usize) -> String {
-    let filled = (BAR * done.min(total)).checked_div(total).unwrap_or(0);
-    let head = if filled < BAR { ">" } else { "" };
-    format!("{}{head}{}", "=".repeat(filled), " ".repeat((BAR - filled).saturating_sub(1)))
+fn bar(done: usize, total: usize, length: usize) -> String {
+    let filled = (length * done.min(total)).checked_div(total).unwrap_or(0);
+    let head = if filled < length { ">" } else { "" };
+    format!("{}{head}{}", "=".repeat(filled), " ".repeat((length - filled).saturating_sub(1)))
 }
 
 fn elapsed(since: i64, now: i64) -> String {

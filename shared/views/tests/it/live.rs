@@ -44,7 +44,7 @@ fn a_frame_tells_what_runs_what_waits_and_how_far_it_is() {
       test_thing.a: Creating... [1m4s]
       module.m["größe"].test_thing.b: Creating... [2s]
       test_thing.c waits for test_thing.a and 1 more
-    Applying [========>               ] 3 of 9 done, 2 running, 4 to begin, 1 failed [1m5s]
+    Applying [====>         ] 3 of 9 done, 2 running, 4 to begin, 1 failed [1m5s]
     "#);
 }
 
