@@ -244,3 +244,50 @@ data "terraform_remote_state" "other" {
         "{text}"
     );
 }
+
+#[test]
+fn an_object_that_moves_is_found_at_both_addresses() {
+    let scene = Scene::new(&[("main.tf", "resource \"terraform_data\" \"old\" {}\n")]);
+    scene.succeed(&["init"]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    let moved = "resource \"terraform_data\" \"new\" {}\nmoved {\n  from = terraform_data.old\n  to   = terraform_data.new\n}\n";
+    scene.write("main.tf", moved.as_bytes());
+    let text = scene.succeed(&["explain", "terraform_data.new"]).stdout;
+    assert!(
+        text.starts_with("terraform_data.old has moved to terraform_data.new (main.tf:1)\n"),
+        "{text}"
+    );
+    scene.run(&["explain", "terraform_data.old"]).assert_refused("moves to terraform_data.new");
+}
+
+#[test]
+fn what_a_data_source_reads_anew_is_a_reason() {
+    let state = |value: &str| {
+        format!(
+            "{{\"version\":4,\"terraform_version\":\"1.11.4\",\"serial\":1,\"lineage\":\"x\",\"outputs\":{{\"o\":{{\"value\":\"{value}\",\"type\":\"string\"}}}},\"resources\":[]}}"
+        )
+    };
+    let main = r#"data "terraform_remote_state" "other" {
+  backend = "local"
+  config  = { path = "other.tfstate" }
+}
+resource "terraform_data" "a" {
+  input = data.terraform_remote_state.other.outputs.o
+}
+"#;
+    let scene = Scene::new(&[("main.tf", main), ("other.tfstate", &state("before"))]);
+    scene.succeed(&["init"]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.write("other.tfstate", state("after").as_bytes());
+    let text = scene.succeed(&["explain", "terraform_data.a"]).stdout;
+    assert_eq!(
+        part(&text, "input: "),
+        [
+            "input: \"before\" -> \"after\" (main.tf:6)",
+            "from data.terraform_remote_state.other.outputs.o (main.tf:1): changed outside of this configuration: \"before\" -> \"after\"",
+        ],
+        "{text}"
+    );
+    let text = scene.succeed(&["explain", "data.terraform_remote_state.other"]).stdout;
+    assert!(text.contains("it is a data source, and was read while planning"), "{text}");
+}

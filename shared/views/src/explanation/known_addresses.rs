@@ -38,11 +38,20 @@ pub(super) fn meant(
                 instances: sorted.iter().take(NAMED).map(ToString::to_string).collect(),
             })
         }
-        _ => Err(Unexplained::Unknown {
-            address: address.to_string(),
-            suggestion: suggestion(scene, address, &known),
+        _ => Err(match moved_to(scene, address) {
+            Some(to) => Unexplained::Moved { address: address.to_string(), to: to.to_string() },
+            None => Unexplained::Unknown {
+                address: address.to_string(),
+                suggestion: suggestion(scene, address, &known),
+            },
         }),
     }
+}
+
+/// Where an object that is recorded at this address goes.
+fn moved_to<'a>(scene: &Scene<'a>, address: &ResourceInstance) -> Option<&'a ResourceInstance> {
+    let mut moves = scene.saved.plan.moves.iter();
+    moves.find(|(_, from)| *from == address).map(|(to, _)| to)
 }
 
 /// Every instance that the plan or the records know.

@@ -43,6 +43,8 @@ pub struct Explanation {
     reason: Option<&'static str>,
     /// Whether only the record is brought up to the world.
     refresh_only: bool,
+    /// Where its object is recorded, if it moves.
+    moved_from: Option<ResourceInstance>,
     because: Vec<String>,
     attributes: Vec<ExplainedAttribute>,
     depends_on: Vec<Neighbour>,
@@ -75,6 +77,13 @@ pub enum Unexplained {
         /// What may have been meant.
         suggestion: Option<String>,
     },
+    /// Its object has another address in the configuration.
+    Moved {
+        /// What was asked for.
+        address: String,
+        /// Where its object is now.
+        to: String,
+    },
     /// It has instances, and one of them has to be named.
     Several {
         /// What was asked for.
@@ -95,6 +104,9 @@ impl fmt::Display for Unexplained {
                     Some(near) => write!(f, " Did you mean {near}?"),
                     None => Ok(()),
                 }
+            }
+            Unexplained::Moved { address, to } => {
+                write!(f, "What is recorded as {address} moves to {to}: ask for that.")
             }
             Unexplained::Several { address, instances, count } => {
                 write!(
@@ -146,6 +158,9 @@ pub fn explain(
         action,
         reason: change.and_then(|change| change.reason).map(|reason| reason.as_str()),
         refresh_only,
+        moved_from: change
+            .and_then(|change| change.previous_address.clone())
+            .filter(|from| *from != address),
         because,
         attributes,
         depends_on,

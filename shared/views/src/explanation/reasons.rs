@@ -43,7 +43,13 @@ pub(super) fn because(
         },
     }
     if let Some(change) = change {
-        moved(change, &mut said);
+        if change.action == Action::NoOp {
+            said.extend(change.previous_address.as_ref().filter(|from| *from != address).map(|_| {
+                "a moved block, or what count and for_each have become, gives its object another address".to_owned()
+            }));
+        } else {
+            moved(change, &mut said);
+        }
         if let Some(id) = scene.saved.plan.imports.get(address) {
             said.push(format!("an import block takes over the existing object {id:?}"));
         }

@@ -49,7 +49,13 @@ impl Explanation {
             (true, Action::Delete) => "will be recorded as deleted",
             (true, _) => "will be recorded as it is in the world",
             (false, Action::NoOp) => {
-                let line = colour.paint("[bold]No change is planned for {}[reset]", &[&address]);
+                let line = match &self.moved_from {
+                    Some(from) => {
+                        let template = "[bold]{} has moved to {}[reset]";
+                        colour.paint(template, &[&from.to_string(), &address])
+                    }
+                    None => colour.paint("[bold]No change is planned for {}[reset]", &[&address]),
+                };
                 return self.declared_at(line, text);
             }
             (false, Action::Create) => "will be created",
@@ -227,6 +233,8 @@ pub(super) fn json(explanation: &Explanation) -> Json {
         ("outputs", strings(&explanation.outputs)),
         ("checks", Json::array(checks.collect())),
     ];
+    let moved_from = explanation.moved_from.as_ref();
+    members.extend(moved_from.map(|from| ("previous_address", Json::string(from.to_string()))));
     members.extend(declared.as_ref().map(|place| ("declared", place_json(place))));
     members.extend(reason.map(|reason| ("action_reason", Json::string(reason))));
     Json::object(members)
