@@ -48,6 +48,11 @@ impl ProcessEnvironment {
         self.get("TF_IN_AUTOMATION").is_some()
     }
 
+    /// What `PAGER` says, also where it says nothing.
+    pub(crate) fn pager(&self) -> Option<&str> {
+        self.variables.get("PAGER").map(String::as_str)
+    }
+
     /// Whether questions may be asked, where no flag says so.
     pub(crate) fn input(&self) -> bool {
         !matches!(self.get("TF_INPUT"), Some("0" | "f" | "F" | "false" | "FALSE" | "False"))
@@ -55,7 +60,8 @@ impl ProcessEnvironment {
 
     /// Whether standard output may carry colours.
     pub(crate) fn colours(&self) -> bool {
-        self.get("NO_COLOR").is_none() && std::io::stdout().is_terminal()
+        let capable = self.get("TERM") != Some("dumb");
+        capable && self.get("NO_COLOR").is_none() && std::io::stdout().is_terminal()
     }
 
     /// Who runs this.

@@ -1,12 +1,10 @@
 //! The command line up to the command's own flags.
 
+use crate::command_table;
 use crate::environment::ProcessEnvironment;
 use crate::flags::UsageError;
 use std::ffi::OsString;
 use std::path::PathBuf;
-
-/// Commands that have commands of their own.
-const GROUPS: [&str; 6] = ["contract", "metadata", "state", "workspace", "providers", "runs"];
 
 /// A command with its arguments.
 #[derive(Debug, Default)]
@@ -43,6 +41,10 @@ impl Invocation {
             match flag {
                 "help" | "h" => invocation.help = true,
                 "version" | "v" => invocation.version = true,
+                "install-autocomplete" | "uninstall-autocomplete" => {
+                    invocation.command = vec![flag.to_owned()];
+                    return Ok(invocation);
+                }
                 _ => match flag.split_once('=') {
                     Some(("chdir", directory)) => invocation.directory = Some(directory.into()),
                     Some(("estate", name)) => invocation.estate = Some(name.into()),
@@ -51,7 +53,7 @@ impl Invocation {
             }
         }
         let Some(command) = arguments.next() else { return Ok(invocation) };
-        let is_group = GROUPS.contains(&&*command);
+        let is_group = command_table::is_group(&command);
         invocation.command.push(command);
         if is_group {
             invocation.command.extend(arguments.next_if(|argument| !argument.starts_with('-')));
@@ -77,7 +79,7 @@ impl Invocation {
 }
 
 /// Splits as a shell does: blanks between words, quotes and backslashes around them.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

@@ -1,6 +1,7 @@
 //! `plumb`: plan, validate and apply in one process, with Terraform's command line.
 
 mod cli_config;
+mod command_table;
 mod commands;
 mod environment;
 mod failure;
@@ -9,6 +10,7 @@ mod flags;
 mod former_store;
 mod invocation;
 mod logging;
+mod pager;
 mod plan_file;
 mod project;
 mod prompt;
@@ -19,6 +21,7 @@ mod session;
 mod signals;
 mod spill;
 mod stores;
+mod terminal;
 mod variables;
 mod whole_file;
 mod working_directory;
@@ -43,7 +46,11 @@ fn main() -> ExitCode {
     let environment = ProcessEnvironment::read(program);
     logging::start(&environment);
     match Invocation::parse(arguments, &environment) {
-        Ok(invocation) => ExitCode::from(commands::run(&invocation, environment)),
+        Ok(invocation) => {
+            let code = commands::run(&invocation, environment);
+            terminal::finish();
+            ExitCode::from(code)
+        }
         Err(error) => {
             reporter::usage_error(&error, None);
             ExitCode::FAILURE

@@ -1,5 +1,6 @@
 //! Questions to a person.
 
+use crate::terminal;
 use engine::{Stop, StopLevel};
 use std::io::{self, BufRead, Write};
 
@@ -9,7 +10,8 @@ use std::io::{self, BufRead, Write};
 /// Where nobody answers, or somebody asks to stop instead.
 pub(crate) async fn ask(stop: &Stop, title: String, description: String) -> io::Result<String> {
     // A thread that waits for a line cannot be called back; the process ends without it.
-    let line = tokio::task::spawn_blocking(move || ask_at_terminal(&title, &description));
+    let asking = move || terminal::ask(|| ask_at_terminal(&title, &description));
+    let line = tokio::task::spawn_blocking(asking);
     tokio::select! {
         answer = line => answer.unwrap_or_else(|error| Err(io::Error::other(error))),
         () = stop.reached(StopLevel::Graceful) => Err(io::ErrorKind::Interrupted.into()),

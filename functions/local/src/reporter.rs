@@ -3,22 +3,29 @@
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::UsageError;
+use crate::terminal;
 use engine::clock::Clock;
 use engine::hooks::Hook;
+use engine::plan::Plan;
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::time::MissedTickBehavior;
+use views::Colour;
 use views::diagnostics::{DiagnosticOptions, write_text};
+use views::live::{Board, LiveTerminal, frame};
 use views::plan_text::TextOptions;
 use views::progress::{Progress, SharedWriter};
 use views::stream::Stream;
-use views::{Colour, DEFAULT_WIDTH};
 
 /// A person reads no more errors than this at once; programs get all.
 const SHOWN_ERRORS: usize = 20;
+
+/// How often lines that change are drawn.
+const FRAME: Duration = Duration::from_millis(100);
 
 /// How a command speaks.
 pub(crate) enum Voice {
@@ -34,6 +41,9 @@ pub(crate) struct Reporter {
     pub(crate) text: TextOptions,
     out: SharedWriter,
     compact_warnings: bool,
+    answers_only: bool,
+    /// Lines that change, where a person follows them.
+    live: Option<(Arc<Board>, LiveTerminal)>,
 }
 
 /// What decides how a command speaks.
@@ -42,6 +52,10 @@ pub(crate) struct Speech {
     pub(crate) json: bool,
     pub(crate) no_colour: bool,
     pub(crate) compact_warnings: bool,
+    /// Nothing but the command's answer goes to standard output: no progress, no warnings.
+    pub(crate) answers_only: bool,
+    /// The command does work that a person may want to follow.
+    pub(crate) works: bool,
 }
 
 impl Reporter {
@@ -54,8 +68,21 @@ impl Reporter {
             true => Colour::Ansi,
             false => Colour::Plain,
         };
-        let out: SharedWriter = Arc::new(Mutex::new(Box::new(io::stdout())));
-        let clock = Arc::new(move || -> Timestamp { clock.now() });
+        let clock: views::Clock = Arc::new(move || -> Timestamp { clock.now() });
+        let follows = speech.works && !speech.json && !speech.no_colour;
+        let live = (follows && terminal::is_followed(environment)).then(|| {
+            let board = Arc::new(Board::new(clock.clone()));
+            let followed = board.clone();
+            let painter = Arc::new(move |now, size| {
+                followed.progressing().map(|work| frame(&work, now, size)).unwrap_or_default()
+            });
+            (board, terminal::follow(clock.clone(), painter))
+        });
+        let out: Box<dyn Write + Send> = match &live {
+            Some((_, terminal)) => Box::new(terminal.clone()),
+            None => Box::new(io::stdout()),
+        };
+        let out: SharedWriter = Arc::new(Mutex::new(out));
         let voice = match speech.json {
             true => {
                 let stream = Stream::new(out.clone(), clock);
@@ -66,7 +93,8 @@ impl Reporter {
         };
         let text =
             TextOptions { colour, width: width(), in_automation: environment.in_automation() };
-        Reporter { voice, text, out, compact_warnings: speech.compact_warnings }
+        let Speech { compact_warnings, answers_only, .. } = speech;
+        Reporter { voice, text, out, compact_warnings, answers_only, live }
     }
 
     /// The observer of the engine's work.
@@ -77,8 +105,46 @@ impl Reporter {
         }
     }
 
+    /// The same, where anything is to be told of that work.
+    pub(crate) fn hooks(&self) -> Vec<Arc<dyn Hook>> {
+        match self.answers_only {
+            true => Vec::new(),
+            false => {
+                let board = self.live.iter().map(|(board, _)| -> Arc<dyn Hook> { board.clone() });
+                std::iter::once(self.hook()).chain(board).collect()
+            }
+        }
+    }
+
+    /// Work begins that may take a while: planning, or what a plan says.
+    pub(crate) fn work_begins(&self, plan: Option<&Plan>) {
+        if let Some((board, _)) = &self.live {
+            board.begin(plan);
+        }
+    }
+
+    /// That work has ended.
+    pub(crate) fn work_ended(&self) {
+        if let Some((board, terminal)) = &self.live {
+            board.end();
+            terminal.draw();
+        }
+    }
+
     /// Tells of long work every now and then, for as long as the runtime lives.
     pub(crate) fn keep_ticking(&self) {
+        if let Some((_, terminal)) = &self.live {
+            let terminal = terminal.clone();
+            tokio::spawn(async move {
+                let mut frames = tokio::time::interval(FRAME);
+                frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+                loop {
+                    frames.tick().await;
+                    terminal.draw();
+                }
+            });
+            return;
+        }
         let tick: Box<dyn Fn() + Send> = match &self.voice {
             Voice::Human(progress) => {
                 let progress = progress.clone();
@@ -129,10 +195,18 @@ impl Reporter {
             diagnostics.iter().cloned().partition(Diagnostic::is_error);
         let options = DiagnosticOptions { colour: self.text.colour, width: self.text.width };
         match self.compact_warnings && errors.is_empty() && !warnings.is_empty() {
+            true if self.answers_only => to_stderr(&compact(&warnings, sources)),
             true => self.print(&compact(&warnings, sources)),
             false => {
                 let warnings = warnings.into_iter().collect();
-                self.write(|out| write_text(&warnings, sources, options, out));
+                match self.answers_only {
+                    true => {
+                        let mut text = Vec::new();
+                        let _ = write_text(&warnings, sources, options, &mut text);
+                        terminal::write_error(&text);
+                    }
+                    false => self.write(|out| write_text(&warnings, sources, options, out)),
+                }
             }
         }
         let more = errors.len().saturating_sub(SHOWN_ERRORS);
@@ -144,7 +218,7 @@ impl Reporter {
         let mut text = Vec::new();
         let options = DiagnosticOptions { colour, ..options };
         if write_text(&errors, sources, options, &mut text).is_ok() {
-            let _ = io::stderr().write_all(&text);
+            terminal::write_error(&text);
         }
         if more > 0 {
             to_stderr(&format!("\n{more} more errors are not shown. Mend these first.\n"));
@@ -188,11 +262,7 @@ fn compact(warnings: &[Diagnostic], sources: &Sources) -> String {
 
 /// Columns of the terminal.
 fn width() -> usize {
-    match io::stdout().is_terminal() {
-        true => rustix::termios::tcgetwinsize(io::stdout())
-            .map_or(DEFAULT_WIDTH, |size| usize::from(size.ws_col).max(20)),
-        false => DEFAULT_WIDTH,
-    }
+    terminal::size().columns.max(20)
 }
 
 /// Reports a command line that cannot be understood.
@@ -206,10 +276,10 @@ pub(crate) fn usage_error(error: &UsageError, command: Option<&str>) {
         let _ =
             write!(text, "\nFor more help on using this command, run:\n  plumb {command} -help\n");
     }
-    let _ = io::stderr().write_all(&text);
+    terminal::write_error(&text);
 }
 
 /// A line to standard error.
 pub(crate) fn to_stderr(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    terminal::write_error(text.as_bytes());
 }

@@ -340,7 +340,7 @@ impl Session {
                 Diagnostic::error("No store of records", "It was removed meanwhile.").into()
             );
         };
-        let environment = self.engine(providers, vec![self.reporter.hook()], parallelism);
+        let environment = self.engine(providers, self.reporter.hooks(), parallelism);
         let terms = self.project()?.project.terms();
         Ok(Workplace {
             estate,

@@ -1,7 +1,9 @@
 //! SIGINT and SIGTERM: the first asks to stop, the second stops.
 
 use crate::reporter::Reporter;
+use crate::terminal;
 use engine::{Stop, StopLevel};
+use rustix::process::Signal;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -13,6 +15,13 @@ pub(crate) fn listen(stop: Stop, reporter: Arc<Reporter>) {
         else {
             return;
         };
+        if let Ok(mut resumed) = signal(SignalKind::from_raw(Signal::CONT.as_raw())) {
+            tokio::spawn(async move {
+                while resumed.recv().await.is_some() {
+                    terminal::continued();
+                }
+            });
+        }
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}

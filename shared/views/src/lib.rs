@@ -4,6 +4,8 @@
 //! - [`configuration_json`]: the configuration in the JSON of a plan.
 //! - [`state_text`], [`state_json`] and [`outputs`]: a state, from a [`ShownState`].
 //! - [`progress`] and [`stream`]: hooks that tell what happens, for people and for programs.
+//! - [`live`]: what is under way, below those lines at a terminal.
+//! - [`explanation`]: why a plan does what it does with one resource instance.
 //! - [`sets`]: what a saved plan changes and looked at.
 //! - [`verdicts`]: what the stages of a saved plan came to.
 //! - [`contract`]: what stores guarantee, and why one is refused.
@@ -21,9 +23,11 @@ pub mod dependency_graph;
 pub mod diagnostics;
 mod diff;
 mod ephemeral;
+pub mod explanation;
 pub mod function_signatures;
 mod json;
 mod layout;
+pub mod live;
 mod module_tree;
 mod object_label;
 mod order;

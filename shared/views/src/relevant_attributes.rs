@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The instance key that steps begin with, and the steps after it.
-fn instance_key(steps: &[TraversalStep]) -> (InstanceKey, &[TraversalStep]) {
+pub(crate) fn instance_key(steps: &[TraversalStep]) -> (InstanceKey, &[TraversalStep]) {
     let [TraversalStep::Index { key, .. }, rest @ ..] = steps else {
         return (InstanceKey::None, steps);
     };
@@ -209,7 +209,7 @@ fn instance_key(steps: &[TraversalStep]) -> (InstanceKey, &[TraversalStep]) {
     }
 }
 
-fn path_step(step: &TraversalStep) -> Option<PathStep> {
+pub(crate) fn path_step(step: &TraversalStep) -> Option<PathStep> {
     match step {
         TraversalStep::Attribute { name, .. } => Some(PathStep::Attribute(name.clone())),
         TraversalStep::Index { key: IndexKey::String(text), .. } => {

@@ -132,7 +132,7 @@ pub(crate) fn sensitive(value: &Value, shape: Shape<'_>) -> Json {
     })
 }
 
-fn holds_true(json: &Json) -> bool {
+pub(crate) fn holds_true(json: &Json) -> bool {
     deep(|| match json {
         Json::Bool(b) => *b,
         Json::Array(items) => items.iter().any(holds_true),

@@ -3,7 +3,7 @@
 use super::no_configuration;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::{PARALLELISM, Session};
 use crate::variables;
@@ -17,15 +17,7 @@ use values::address::{AddressError, ResourceInstance};
 const USAGE: &str = "The command takes the address of a resource instance, and the identifier of an object only where a create is in doubt: plumb adopt ADDRESS [ID].";
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own = [
-        Flag::Switch("no-color"),
-        Flag::Switch("input"),
-        Flag::Value("from"),
-        Flag::Value("run"),
-        Flag::Value("var"),
-        Flag::Value("var-file"),
-    ];
-    match super::begin(&flags_first(invocation), environment, &own) {
+    match super::begin(&flags_first(invocation), environment) {
         Ok((session, flags)) => {
             let result = adopt(&session, &flags).await;
             session.conclude(result, "adopt")

@@ -5,7 +5,7 @@ use super::operation::{self, Operation, Planned};
 use super::{verdict_exit_code, waivers};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::plan_file;
 use crate::prompt;
@@ -47,14 +47,7 @@ pub(super) async fn run(
     environment: ProcessEnvironment,
     kind: Kind,
 ) -> u8 {
-    let own = [
-        Flag::Switch("auto-approve"),
-        Flag::Value(waivers::FLAG),
-        Flag::Value(deadline::FLAG),
-        verdict_exit_code::FLAG,
-    ];
-    let known = [operation::FLAGS, &own].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = apply(&session, &flags, kind).await;
             verdict_exit_code::conclude(&session, &flags, result, &invocation.name())
@@ -112,6 +105,7 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
             return Ok(1);
         }
         let Planned { workplace, outcome, sources, ephemeral, .. } = planned;
+        session.reporter.work_begins(Some(outcome.plan()));
         let plan = PlanToApply::InMemory { plan: Box::new(outcome.saved), paused: asked };
         let outcome = execute(session, &workplace, plan, ephemeral, &Terms::default()).await?;
         // Somebody wrote between our plan and our transaction: plan again.
@@ -148,6 +142,7 @@ async fn saved(
     let workplace = session.workplace(operation.parallelism).await?;
     let key = session.key().await?;
     let plan = PlanToApply::Saved { bytes: &bytes, verifier: &key };
+    session.reporter.work_begins(Some(&contents.plan));
     let outcome = execute(session, &workplace, plan, ephemeral, terms).await?;
     let sources = &source.configuration.sources;
     Ok(conclude(session, &outcome, sources, Kind::Apply, flags))
@@ -194,7 +189,9 @@ async fn execute(
         waivers: &terms.waivers,
         spill: Some(Arc::new(SpillFolder(session.directory.path.clone()))),
     };
-    Ok(runs::apply::apply(workplace, request).await?)
+    let outcome = runs::apply::apply(workplace, request).await;
+    session.reporter.work_ended();
+    Ok(outcome?)
 }
 
 fn is_stale(outcome: &ApplyOutcome) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::session::{PARALLELISM, Session};
 use crate::variables;
@@ -26,15 +26,7 @@ To leave, type \"exit\", or press Control-C or Control-D.
 ";
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [
-        Flag::Switch("no-color"),
-        Flag::Switch("compact-warnings"),
-        Flag::Switch("plan"),
-        Flag::Value("var"),
-        Flag::Value("var-file"),
-        Flag::Unsupported("state"),
-    ];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = console(&session, &flags).await;
             session.conclude(result, "console")

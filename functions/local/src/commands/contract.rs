@@ -10,7 +10,7 @@ use records::contract::{Report, Waivers};
 use views::contract;
 
 pub(super) async fn check(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &super::SPEECH) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = report(&session, &flags).await;
             session.conclude(result, "contract check")

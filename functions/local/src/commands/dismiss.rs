@@ -3,14 +3,13 @@
 use super::adopt::{address, estate, flags_first};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
 use engine::identifiers::RunId;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [Flag::Switch("no-color"), Flag::Value("run")];
-    match super::begin(&flags_first(invocation), environment, &known) {
+    match super::begin(&flags_first(invocation), environment) {
         Ok((session, flags)) => {
             let result = dismiss(&session, &flags).await;
             session.conclude(result, "dismiss")

@@ -1,7 +1,7 @@
 //! `plumb fmt`: lays out configuration files.
 
 use crate::environment::ProcessEnvironment;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::session::Session;
 use crate::whole_file::{self, Readers};
@@ -19,8 +19,7 @@ const FAILED: u8 = 2;
 const UNFORMATTED: u8 = 3;
 
 pub(super) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = ["check", "diff", "list", "no-color", "recursive", "write"].map(Flag::Switch);
-    let (session, flags) = match super::begin(invocation, environment, &known) {
+    let (session, flags) = match super::begin(invocation, environment) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -3,15 +3,14 @@
 use super::record_edit::Editable;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::prompt;
 use crate::session::Session;
 use runs::force_release;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [Flag::Switch("no-color"), Flag::Switch("force")];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = release(&session, &flags).await;
             session.conclude(result, "force-release")

@@ -3,7 +3,7 @@
 use super::modules;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::session::Session;
 use language::module::read_module;
@@ -12,9 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known =
-        [Flag::Switch("no-color"), Flag::Switch("update"), Flag::Unsupported("test-directory")];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = get(&session, &flags).await;
             session.conclude(result, "get")

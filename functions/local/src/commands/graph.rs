@@ -2,21 +2,14 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::session::Session;
 use engine::inspection::resource_dependencies;
 use views::dependency_graph::write_dependency_graph;
 
 pub(super) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [
-        Flag::Switch("no-color"),
-        Flag::Unsupported("plan"),
-        Flag::Unsupported("type"),
-        Flag::Unsupported("draw-cycles"),
-        Flag::Unsupported("module-depth"),
-    ];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = graph(&session, &flags);
             session.conclude(result, "graph")

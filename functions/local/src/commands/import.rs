@@ -3,7 +3,7 @@
 use super::{no_configuration, record_edit};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::reporter::Reporter;
 use crate::session::{PARALLELISM, Session};
@@ -17,15 +17,7 @@ use values::Value;
 use values::address::{ModulePath, ResourceInstance, ResourceMode};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own = [
-        Flag::Switch("input"),
-        Flag::Value("parallelism"),
-        Flag::Value("var"),
-        Flag::Value("var-file"),
-        Flag::Unsupported("config"),
-    ];
-    let known = [record_edit::FLAGS.as_slice(), &own].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = import(&session, &flags).await;
             session.conclude(result, "import")

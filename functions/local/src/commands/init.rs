@@ -3,7 +3,7 @@
 use super::modules;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::former_store;
 use crate::invocation::Invocation;
 use crate::provider_installation::{self, Options};
@@ -21,30 +21,8 @@ use runs::source::{self, RootFolder};
 use std::path::Path;
 use std::sync::Arc;
 
-const FLAGS: &[Flag] = &[
-    Flag::Switch("json"),
-    Flag::Switch("no-color"),
-    Flag::Switch("input"),
-    Flag::Switch("upgrade"),
-    Flag::Switch("backend"),
-    Flag::Switch("get"),
-    Flag::Switch("reconfigure"),
-    Flag::Switch("force-copy"),
-    Flag::Switch("new-estate"),
-    Flag::Value("backend-config"),
-    Flag::Value("lockfile"),
-    Flag::Value("plugin-dir"),
-    Flag::Ignored("lock"),
-    Flag::IgnoredValue("lock-timeout"),
-    Flag::Switch("compact-warnings"),
-    Flag::Unsupported("from-module"),
-    Flag::Unsupported("migrate-state"),
-    Flag::Unsupported("test-directory"),
-    Flag::Unsupported("cloud"),
-];
-
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, FLAGS) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = init(&session, &flags).await;
             session.conclude(result, "init")

@@ -2,14 +2,14 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
 use views::Escape;
 use views::function_signatures::function_signatures;
 
 pub(super) fn functions(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &[Flag::Switch("json")]) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = write(&session, &flags);
             session.conclude(result, "metadata functions")

@@ -2,7 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::session::Session;
 use engine::existing_state::ConfiguredBackend;
@@ -15,7 +15,7 @@ use runs::terraform_backend::{BackendError, BackendSettings};
 const DEFAULT: &str = "terraform.tfstate";
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &[Flag::Switch("no-color"), Flag::Value("state")]) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = migrate(&session, &flags).await;
             session.conclude(result, "migrate")

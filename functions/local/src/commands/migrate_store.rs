@@ -2,7 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::project::LocatedProject;
 use crate::session::Session;
@@ -12,8 +12,7 @@ use runs::migrate_store::StoreMigration;
 use std::path::Path;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own = [Flag::Value("from"), Flag::Value("from-estate"), Flag::Switch("abandon")];
-    match super::begin(invocation, environment, &[&super::SPEECH[..], &own].concat()) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = migrate(&session, &flags).await;
             session.conclude(result, "migrate-store")

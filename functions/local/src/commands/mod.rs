@@ -2,10 +2,12 @@
 
 mod adopt;
 mod apply;
+mod completions;
 mod console;
 mod contract;
 mod deadline;
 mod dismiss;
+mod explain;
 mod fmt;
 mod force_release;
 mod generated_configuration;
@@ -14,6 +16,7 @@ mod graph;
 mod help;
 mod import;
 mod init;
+mod man;
 mod metadata;
 mod migrate;
 mod migrate_store;
@@ -39,9 +42,10 @@ mod version;
 mod waivers;
 mod workspace;
 
+use crate::command_table;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::reporter::{self, Speech};
 use crate::session::Session;
@@ -81,6 +85,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["metadata", "functions"] => metadata::functions(invocation, environment),
             ["get"] => get::run(invocation, environment).await,
             ["validate"] => validate::run(invocation, environment).await,
+            ["explain"] => explain::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,
             ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,
             ["destroy"] => apply::run(invocation, environment, apply::Kind::Destroy).await,
@@ -120,6 +125,14 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             }
             ["version"] => version::run(invocation, environment),
             ["help"] => help::run(&[]),
+            ["completions"] => completions::run(invocation),
+            ["install-autocomplete"] => completions::install(&environment),
+            ["uninstall-autocomplete"] => completions::uninstall(&environment),
+            ["man"] => man::run(invocation),
+            [completions::COMPLETE] => match invocation.arguments.as_slice() {
+                [.., line] => completions::complete(line, environment).await,
+                _ => 1,
+            },
             _ => {
                 let name = invocation.name();
                 reporter::usage_error(&UsageError::UnknownCommand { name }, None);
@@ -132,17 +145,11 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
     code
 }
 
-/// Flags of nearly every command.
-const SPEECH: [Flag; 2] = [Flag::Switch("json"), Flag::Switch("no-color")];
-
 /// A command's flags and its session. Answers the exit code where there is nothing to be done.
-fn begin(
-    invocation: &Invocation,
-    environment: ProcessEnvironment,
-    known: &[Flag],
-) -> Result<(Session, Flags), u8> {
+fn begin(invocation: &Invocation, environment: ProcessEnvironment) -> Result<(Session, Flags), u8> {
     let name = invocation.name();
-    let flags = Flags::parse(&invocation.arguments, known).map_err(|error| {
+    let known = command_table::known_flags(&invocation.command);
+    let flags = Flags::parse(&invocation.arguments, &known).map_err(|error| {
         reporter::usage_error(&error, Some(&name));
         1
     })?;
@@ -157,6 +164,8 @@ fn begin(
         json: flags.switch("json", false) && has_stream(&name),
         no_colour: flags.switch("no-color", false) || flags.switch("json", false),
         compact_warnings: flags.switch("compact-warnings", false),
+        answers_only: name == "explain",
+        works: matches!(&*name, "plan" | "apply" | "destroy" | "refresh"),
     };
     match Session::begin(invocation, environment, speech) {
         Ok(session) => Ok((session, flags)),

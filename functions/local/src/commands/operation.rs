@@ -2,7 +2,7 @@
 
 use crate::commands::{generated_configuration, no_configuration};
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::former_store;
 use crate::reporter::Voice;
 use crate::session::{PARALLELISM, Session};
@@ -19,31 +19,9 @@ use runs::plan::{PlanOutcome, PlanRequest};
 use runs::{RunError, Workplace};
 use std::sync::Arc;
 use values::address::{AddressError, ResourceInstance, ResourceMode};
+use views::explanation::GivenVariables;
 use views::plan_text::write_plan;
 use views::{PlanView, relevant_attributes};
-
-/// Flags of every operation.
-pub(super) const FLAGS: &[Flag] = &[
-    Flag::Switch("json"),
-    Flag::Switch("no-color"),
-    Flag::Switch("compact-warnings"),
-    Flag::Switch("input"),
-    Flag::Switch("refresh"),
-    Flag::Switch("refresh-only"),
-    Flag::Switch("destroy"),
-    Flag::Switch("new-estate"),
-    Flag::Value("var"),
-    Flag::Value("var-file"),
-    Flag::Value("parallelism"),
-    Flag::Value("replace"),
-    Flag::Value("target"),
-    Flag::Ignored("lock"),
-    Flag::IgnoredValue("lock-timeout"),
-    Flag::Unsupported("allow-deferral"),
-    Flag::Unsupported("state"),
-    Flag::Unsupported("state-out"),
-    Flag::Unsupported("backup"),
-];
 
 /// How to plan and apply.
 pub(super) struct Operation {
@@ -141,6 +119,10 @@ pub(super) struct Planned {
     pub(super) workplace: Workplace,
     pub(super) outcome: PlanOutcome,
     pub(super) sources: Arc<Sources>,
+    /// The configuration that was planned.
+    pub(super) configuration: Arc<Configuration>,
+    /// Where root variables have their values from.
+    pub(super) given: GivenVariables,
     /// Values of ephemeral variables, which the plan does not carry.
     pub(super) ephemeral: engine::Variables,
     /// Whether configuration was written for imported objects.
@@ -175,6 +157,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         .filter(|(name, _)| module.variables.get(*name).is_some_and(|v| v.ephemeral))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
+    let given = values.iter().map(|(name, value)| (name.clone(), value.source.clone())).collect();
     let workplace = session.workplace(operation.parallelism).await?;
     if operation.new_estate == NewEstate::NotDeclared
         && let Some(objection) = former_store::objection(session, &session.project()?)
@@ -185,9 +168,12 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     let mut generated = Vec::new();
     if let Some(path) = &operation.generate_config_out {
         let (options, new_estate) = (operation.options.clone(), operation.new_estate);
-        let (resources, found) =
+        session.reporter.work_begins(None);
+        let made =
             runs::generate::generate(&workplace, &source, values.clone(), options, new_estate)
-                .await?;
+                .await;
+        session.reporter.work_ended();
+        let (resources, found) = made?;
         if found.has_errors() {
             return Err(Failure::Diagnostics(found, source.configuration.sources.clone()));
         }
@@ -207,7 +193,10 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         new_estate: operation.new_estate,
         expiry: project.project.plans.expiry.0,
     };
-    let mut outcome = runs::plan::plan(&workplace, request).await?;
+    session.reporter.work_begins(None);
+    let outcome = runs::plan::plan(&workplace, request).await;
+    session.reporter.work_ended();
+    let mut outcome = outcome?;
     diagnostics.extend(outcome.diagnostics.clone());
     if !outcome.plan().complete && !diagnostics.has_errors() {
         outcome.diagnostics.push(interrupted("Nothing was changed."));
@@ -219,7 +208,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     let generated = !generated.is_empty();
-    Ok(Planned { workplace, outcome, sources, ephemeral, generated })
+    Ok(Planned { workplace, outcome, sources, configuration, given, ephemeral, generated })
 }
 
 /// Somebody asked to stop.

@@ -2,7 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
 use language::diagnostics::Diagnostic;
@@ -14,9 +14,7 @@ use values::Value;
 use views::outputs;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own = [Flag::Switch("raw"), Flag::Unsupported("state")];
-    let known = [super::SPEECH.as_slice(), &own].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = output(&session, &flags).await;
             session.conclude(result, "output")

@@ -3,7 +3,7 @@
 use super::operation::{self, Operation, Planned};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::plan_file;
 use crate::reporter::Voice;
@@ -16,10 +16,7 @@ use views::plan_text::write_next_step;
 const CHANGES: u8 = 2;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own =
-        [Flag::Value("out"), Flag::Switch("detailed-exitcode"), Flag::Value("generate-config-out")];
-    let known = [operation::FLAGS, &own].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = plan(&session, &flags).await;
             session.conclude(result, "plan")

@@ -1,7 +1,7 @@
-//! What commands that edit records have in common: their flags, the estate, and what they say.
+//! What commands that edit records have in common: the estate, and what they say.
 
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::session::Session;
 use crate::whole_file::{self, Readers};
 use engine::Target;
@@ -13,18 +13,6 @@ use runs::edit::{Edited, Editor};
 use runs::{RunError, migrate};
 use values::address::AddressError;
 use views::product::TERRAFORM_VERSION;
-
-/// Flags of every command that edits records.
-pub(super) const FLAGS: [Flag; 8] = [
-    Flag::Switch("no-color"),
-    Flag::Value("backup"),
-    Flag::Ignored("lock"),
-    Flag::IgnoredValue("lock-timeout"),
-    Flag::Ignored("ignore-remote-version"),
-    Flag::Unsupported("state"),
-    Flag::Unsupported("state-out"),
-    Flag::Unsupported("backup-out"),
-];
 
 /// An estate whose records are to be edited.
 pub(super) struct Editable {

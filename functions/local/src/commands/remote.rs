@@ -2,7 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::prompt::ask;
 use crate::session::Session;
@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The flag that names a deployment, and the variable that does where it is not given.
-pub(super) const REMOTE: Flag = Flag::Value("remote");
+/// The variable that names a deployment where the flag -remote does not.
 const REMOTE_VARIABLE: &str = "PLUMB_REMOTE";
 /// A token of the issuer that the deployment trusts.
 const TOKEN_VARIABLE: &str = "PLUMB_TOKEN";
@@ -42,8 +41,7 @@ impl Deed {
 }
 
 pub(super) async fn submit(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own = [REMOTE, Flag::Switch("apply")];
-    match super::begin(invocation, environment, &[&super::SPEECH[..], &own].concat()) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = begin_run(&session, &flags).await;
             session.conclude(result, "submit")
@@ -77,8 +75,7 @@ pub(super) async fn decide(
     environment: ProcessEnvironment,
     deed: Deed,
 ) -> u8 {
-    let own = [REMOTE, Flag::Value("digest"), Flag::Switch("input")];
-    match super::begin(invocation, environment, &[&super::SPEECH[..], &own].concat()) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = decided(&session, &flags, deed).await;
             session.conclude(result, deed.word())

@@ -4,17 +4,13 @@ use super::adopt::estate;
 use super::remote;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
 use views::run_history;
 
-fn flags() -> Vec<Flag> {
-    [&super::SPEECH[..], &[remote::REMOTE]].concat()
-}
-
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &flags()) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = all(&session, &flags).await;
             session.conclude(result, "runs list")
@@ -37,7 +33,7 @@ async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &flags()) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = one(&session, &flags).await;
             session.conclude(result, "runs show")

@@ -2,8 +2,9 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
+use crate::pager;
 use crate::plan_file;
 use crate::session::Session;
 use engine::saved_plan::{SavedPlanError, UnverifiedPlan};
@@ -18,8 +19,7 @@ use views::{
 };
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [super::SPEECH.as_slice(), &[Flag::Switch("reads")]].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = show(&session, &flags).await;
             session.conclude(result, "show")
@@ -32,26 +32,26 @@ async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(1, "Expected at most one positional argument.")?;
     let json = flags.switch("json", false);
     let reads = flags.switch("reads", false);
+    let paged = !flags.switch("no-pager", false);
     match flags.positional.first() {
-        Some(path) => plan(session, path, json, reads),
+        Some(path) => plan(session, path, json, reads, paged),
         None if reads => {
             let detail =
                 "The -reads option shows what a saved plan rests on, and needs the file of one.";
             Err(UsageError::other("No plan file", detail).into())
         }
-        None => state(session, json).await,
+        None => state(session, json, paged).await,
     }
 }
 
-fn plan(session: &Session, path: &str, json: bool, reads: bool) -> Result<u8, Failure> {
-    let bytes = plan_file::read(path)?;
-    let plan = UnverifiedPlan::parse(&bytes).map_err(|error| match error {
-        SavedPlanError::NotAPlan => Diagnostic::error(
-            "Failed to read the given file as a plan file",
-            format!("{path} is no saved plan; make one with \"plumb plan -out=FILE\"."),
-        ),
-        error => RunError::from(error).to_diagnostic(),
-    })?;
+fn plan(
+    session: &Session,
+    path: &str,
+    json: bool,
+    reads: bool,
+    paged: bool,
+) -> Result<u8, Failure> {
+    let plan = saved_plan(path)?;
     let saved = plan.contents_for_showing();
     let (source, _) = source::from_bundle(&saved.bundle);
     let mut view = PlanView::new(&saved.plan);
@@ -70,16 +70,36 @@ fn plan(session: &Session, path: &str, json: bool, reads: bool) -> Result<u8, Fa
             };
             session.reporter.write(|out| plan_json::write_plan(&view, &document, out));
         }
-        false if reads => session.reporter.write(|out| sets::write_sets(saved, out)),
+        false if reads => {
+            pager::write(&session.environment, paged, |out| sets::write_sets(saved, out));
+        }
         false => {
             let options = session.reporter.text;
-            session.reporter.write(|out| plan_text::write_plan(&view, options, out));
+            pager::write(&session.environment, paged, |out| {
+                plan_text::write_plan(&view, options, out)
+            });
         }
     }
     Ok(0)
 }
 
-async fn state(session: &Session, json: bool) -> Result<u8, Failure> {
+/// A plan in a file, to be shown and no more: nothing has vouched for it.
+///
+/// # Errors
+/// Where the file cannot be read, or holds no plan.
+pub(super) fn saved_plan(path: &str) -> Result<UnverifiedPlan, Failure> {
+    let bytes = plan_file::read(path)?;
+    let plan = UnverifiedPlan::parse(&bytes).map_err(|error| match error {
+        SavedPlanError::NotAPlan => Diagnostic::error(
+            "Failed to read the given file as a plan file",
+            format!("{path} is no saved plan; make one with \"plumb plan -out=FILE\"."),
+        ),
+        error => RunError::from(error).to_diagnostic(),
+    })?;
+    Ok(plan)
+}
+
+async fn state(session: &Session, json: bool, paged: bool) -> Result<u8, Failure> {
     let Some((state, diagnostics)) = read(session).await? else {
         session.reporter.write(|out| match json {
             true => state_json::write_no_state(out),
@@ -91,10 +111,12 @@ async fn state(session: &Session, json: bool) -> Result<u8, Failure> {
         return Err(Failure::Diagnostics(diagnostics, std::sync::Arc::new(Sources::new())));
     }
     let colour = session.reporter.text.colour;
-    session.reporter.write(|out| match json {
-        true => state_json::write_state(&state, out),
-        false => state_text::write_state(&state, colour, out),
-    });
+    match json {
+        true => session.reporter.write(|out| state_json::write_state(&state, out)),
+        false => pager::write(&session.environment, paged, |out| {
+            state_text::write_state(&state, colour, out)
+        }),
+    }
     Ok(0)
 }
 

@@ -3,7 +3,7 @@
 use super::{record_edit, show};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::session::Session;
 use engine::editing::{identifier, select};
@@ -15,8 +15,7 @@ use views::product::TERRAFORM_VERSION;
 use views::state_text;
 
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [Flag::Value("id"), Flag::Unsupported("state")];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = addresses(&session, &flags).await;
             session.conclude(result, "state list")
@@ -55,8 +54,7 @@ async fn addresses(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [Flag::Switch("no-color"), Flag::Unsupported("state")];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = instance(&session, &flags).await;
             session.conclude(result, "state show")
@@ -95,7 +93,7 @@ async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn pull(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment, &[Flag::Switch("no-color")]) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = file(&session, &flags).await;
             session.conclude(result, "state pull")

@@ -3,7 +3,7 @@
 use super::record_edit;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
 use engine::estate::PushRules;
@@ -12,14 +12,7 @@ use runs::edit::Editor;
 use std::io::{self, Read};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [
-        Flag::Switch("no-color"),
-        Flag::Switch("force"),
-        Flag::Ignored("lock"),
-        Flag::IgnoredValue("lock-timeout"),
-        Flag::Ignored("ignore-remote-version"),
-    ];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = push(&session, &flags).await;
             session.conclude(result, "state push")

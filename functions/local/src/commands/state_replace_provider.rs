@@ -3,7 +3,7 @@
 use super::record_edit::{self, Editable};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::prompt;
 use crate::session::Session;
@@ -12,8 +12,7 @@ use runs::RunError;
 use values::address::ProviderAddress;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [record_edit::FLAGS.as_slice(), &[Flag::Switch("auto-approve")]].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = replace(&session, &flags).await;
             session.conclude(result, "state replace-provider")

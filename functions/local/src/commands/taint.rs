@@ -3,7 +3,7 @@
 use super::record_edit::{self, Editable};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
 use engine::editing::{EditError, taint, untaint};
@@ -23,8 +23,7 @@ pub(super) async fn run(
     environment: ProcessEnvironment,
     kind: Kind,
 ) -> u8 {
-    let known = [record_edit::FLAGS.as_slice(), &[Flag::Switch("allow-missing")]].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = mark(&session, &flags, kind).await;
             session.conclude(result, &invocation.name())

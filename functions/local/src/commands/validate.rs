@@ -3,7 +3,7 @@
 use super::verdict_exit_code;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::plan_file;
 use crate::required_providers;
@@ -16,19 +16,7 @@ use views::diagnostics::write_validation;
 use views::verdicts::PlanVerdicts;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [
-        super::SPEECH.as_slice(),
-        &[
-            Flag::Value("plan"),
-            Flag::Value(super::waivers::FLAG),
-            verdict_exit_code::FLAG,
-            Flag::Unsupported("test-directory"),
-            Flag::Switch("no-tests"),
-            Flag::Unsupported("query"),
-        ],
-    ]
-    .concat();
-    let (session, flags) = match super::begin(invocation, environment, &known) {
+    let (session, flags) = match super::begin(invocation, environment) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

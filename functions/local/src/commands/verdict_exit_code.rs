@@ -1,12 +1,11 @@
 //! `-verdict-exitcode`: exit codes that say why a plan is refused.
 
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::session::Session;
 use engine::verdict::RejectCode;
 
 const NAME: &str = "verdict-exitcode";
-pub(super) const FLAG: Flag = Flag::Switch(NAME);
 
 /// The exit code of a refusal: 1, or the reason's own where the flag was given.
 pub(super) fn of(flags: &Flags, code: Option<RejectCode>) -> u8 {

@@ -1,14 +1,13 @@
 //! `plumb version`
 
 use crate::environment::ProcessEnvironment;
-use crate::flags::Flag;
 use crate::invocation::Invocation;
 use providers::install::Platform;
 use serde_json::json;
 use views::product::{NAME, TERRAFORM_VERSION};
 
 pub(super) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let (session, flags) = match super::begin(invocation, environment, &[Flag::Switch("json")]) {
+    let (session, flags) = match super::begin(invocation, environment) {
         Ok(begun) => begun,
         Err(code) => return code,
     };

@@ -3,7 +3,7 @@
 use super::record_edit;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::{Session, invalid_workspace};
 use engine::estate::{Estate, EstateError, PushRules};
@@ -20,15 +20,7 @@ use values::address::ResourceMode;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     let command = invocation.command.last().map(String::as_str).unwrap_or_default();
-    let locks = [Flag::Ignored("lock"), Flag::IgnoredValue("lock-timeout")];
-    let own: &[Flag] = match command {
-        "new" => &[Flag::Value("state")],
-        "select" => &[Flag::Switch("or-create")],
-        "delete" => &[Flag::Switch("force")],
-        _ => &[],
-    };
-    let known = [&locks, own, &[Flag::Switch("no-color")]].concat();
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = match command {
                 "list" => list(&session, &flags).await,
@@ -237,7 +229,7 @@ async fn estate_of(
 }
 
 /// The default workspace, those that are listed, and those of which Terraform has a state beside the configuration. In order.
-async fn existing(session: &Session) -> Result<BTreeSet<String>, Failure> {
+pub(super) async fn existing(session: &Session) -> Result<BTreeSet<String>, Failure> {
     let mut names = BTreeSet::from([DEFAULT_WORKSPACE.to_owned()]);
     if let Some((estate, _)) =
         session.estate_of(&session.default_project()?, Opening::Existing).await?

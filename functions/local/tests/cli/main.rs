@@ -5,8 +5,10 @@
 mod adoption;
 mod approval;
 mod bad_files;
+mod completing;
 mod conformance;
 mod exit_codes;
+mod explaining;
 mod force_release;
 mod formatting;
 mod generating;

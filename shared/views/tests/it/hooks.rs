@@ -38,7 +38,7 @@ impl Sink {
 pub(crate) struct Time(Arc<AtomicI64>);
 
 impl Time {
-    fn pass(&self, seconds: i64) {
+    pub(crate) fn pass(&self, seconds: i64) {
         self.0.fetch_add(seconds, Ordering::Relaxed);
     }
     pub(crate) fn clock(&self) -> Clock {

@@ -5,6 +5,7 @@ mod configuration;
 mod contract;
 mod diagnostics;
 mod hooks;
+mod live;
 mod plans;
 mod reader;
 mod recorded;

@@ -59,6 +59,11 @@ fn plan(changes: Json, drift: Json) -> Plan {
     read_plan(&plan, &schema())
 }
 
+/// A plan that changes nothing.
+pub(crate) fn empty_plan() -> Plan {
+    plan(json!([]), json!([]))
+}
+
 fn text(view: &PlanView<'_>) -> String {
     let mut out = Vec::new();
     write_plan(view, TextOptions::default(), &mut out).unwrap();

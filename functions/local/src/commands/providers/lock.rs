@@ -3,7 +3,7 @@
 use super::{configuration, platforms, throwaway_directory};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::provider_installation::{self, Requirements};
 use crate::session::Session;
@@ -18,15 +18,7 @@ pub(in crate::commands) async fn lock(
     invocation: &Invocation,
     environment: ProcessEnvironment,
 ) -> u8 {
-    let known = [
-        Flag::Switch("no-color"),
-        Flag::Value("platform"),
-        Flag::Value("fs-mirror"),
-        Flag::Value("net-mirror"),
-        Flag::Switch("enable-plugin-cache"),
-        Flag::Unsupported("test-directory"),
-    ];
-    match crate::commands::begin(invocation, environment, &known) {
+    match crate::commands::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = update(&session, &flags).await;
             session.conclude(result, "providers lock")

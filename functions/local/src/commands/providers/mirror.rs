@@ -3,7 +3,7 @@
 use super::{argument, configuration, platforms};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags};
+use crate::flags::Flags;
 use crate::invocation::Invocation;
 use crate::provider_installation::{self, Requirements};
 use crate::session::Session;
@@ -20,8 +20,7 @@ pub(in crate::commands) async fn mirror(
     invocation: &Invocation,
     environment: ProcessEnvironment,
 ) -> u8 {
-    let known = [Flag::Switch("no-color"), Flag::Value("platform"), Flag::Switch("lock-file")];
-    match crate::commands::begin(invocation, environment, &known) {
+    match crate::commands::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = fill(&session, &flags).await;
             session.conclude(result, "providers mirror")

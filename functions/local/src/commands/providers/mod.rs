@@ -10,7 +10,7 @@ pub(super) use schema::schema;
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::provider_installation::recorded;
 use crate::session::Session;
@@ -20,8 +20,7 @@ use runs::source::Source;
 use views::provider_tree::{provider_tree, recorded_providers};
 
 pub(super) async fn tree(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let known = [Flag::Switch("no-color"), Flag::Unsupported("test-directory")];
-    match super::begin(invocation, environment, &known) {
+    match super::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = show(&session, &flags).await;
             session.conclude(result, "providers")

@@ -3,7 +3,7 @@
 use super::configuration;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use crate::flags::{Flag, Flags, UsageError};
+use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::provider_installation::recorded;
 use crate::required_providers;
@@ -19,8 +19,7 @@ pub(in crate::commands) async fn schema(
     invocation: &Invocation,
     environment: ProcessEnvironment,
 ) -> u8 {
-    let known = [Flag::Switch("json"), Flag::Switch("no-color")];
-    match crate::commands::begin(invocation, environment, &known) {
+    match crate::commands::begin(invocation, environment) {
         Ok((session, flags)) => {
             let result = write(&session, &flags).await;
             session.conclude(result, "providers schema")
