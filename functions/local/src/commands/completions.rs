@@ -26,7 +26,7 @@ _plumb() {
     # What stands before these characters, bash keeps.
     kept=${word%"${word##*[=:]}"}
     COMPREPLY=()
-    for word in $(plumb __complete "$line" 2>/dev/null); do
+    while IFS= read -r word; do
         case $word in
         :files) COMPREPLY+=($(compgen -f -- "${line##*[[:space:]=]}")); compopt -o filenames ;;
         :directories) COMPREPLY+=($(compgen -d -- "${line##*[[:space:]=]}")); compopt -o filenames ;;
@@ -37,7 +37,7 @@ _plumb() {
             COMPREPLY+=("$word")
             ;;
         esac
-    done
+    done < <(plumb __complete "$line" 2>/dev/null)
 }
 complete -F _plumb plumb
 "#;

@@ -499,9 +499,17 @@ fn narrowed_by_names<'e, 'n>(
     expression
 }
 
+/// A part of an object as it is recorded. What may be of any type is recorded as `{"type": …, "value": …}`.
 fn json_at<'j>(json: &'j Json, path: &Path) -> Option<&'j Json> {
     path.0.iter().try_fold(json, |json, step| match step {
-        PathStep::Attribute(key) | PathStep::Key(key) => json.as_object()?.get(key),
+        PathStep::Attribute(key) | PathStep::Key(key) => {
+            let object = json.as_object()?;
+            let inner = || {
+                let is_typed = object.len() == 2 && object.contains_key("type");
+                object.get("value").filter(|_| is_typed)?.as_object()?.get(key)
+            };
+            object.get(key).or_else(inner)
+        }
         PathStep::Index(at) => json.as_array()?.get(*at),
         PathStep::Element(_) => None,
     })
