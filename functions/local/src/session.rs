@@ -21,7 +21,7 @@ use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
-use providers::https::OnDemandClient;
+use providers::https::HttpsClient;
 use providers::install::{CliConfig, Locks, Network, ProviderPackages};
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
@@ -237,7 +237,7 @@ impl Session {
         let config = self.cli_config()?;
         let seconds = self.environment.get("TF_REGISTRY_CLIENT_TIMEOUT");
         let seconds = seconds.and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
-        let client = OnDemandClient::new(seconds.map_or(PATIENCE, Duration::from_secs));
+        let client = HttpsClient::new(seconds.map_or(PATIENCE, Duration::from_secs));
         let mut services = Services::new(Arc::new(client), config.credentials);
         for (host, offered) in config.hosts {
             services = services.with_host(host, offered).map_err(|host| {

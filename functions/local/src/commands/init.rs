@@ -28,10 +28,10 @@ const FLAGS: &[Flag] = &[
     Flag::Switch("upgrade"),
     Flag::Switch("backend"),
     Flag::Switch("get"),
-    Flag::Switch("reconfigure"),
-    Flag::Switch("force-copy"),
+    Flag::Ignored("reconfigure"),
+    Flag::Ignored("force-copy"),
     Flag::Switch("new-estate"),
-    Flag::Value("backend-config"),
+    Flag::IgnoredValue("backend-config"),
     Flag::Value("lockfile"),
     Flag::Value("plugin-dir"),
     Flag::Ignored("lock"),
@@ -85,14 +85,19 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         );
         return Ok(0);
     }
-    step(session, "initializing_backend_message", "Initializing the backend...");
+    let records = flags.switch("backend", true);
+    if records {
+        step(session, "initializing_backend_message", "Initializing the backend...");
+    }
     let sources = Arc::new(Sources::new());
     let (root, diagnostics) = read_module(&*session.directory.files, Path::new(""), &sources);
     if diagnostics.has_errors() {
         return Err(invalid_configuration(session, diagnostics, sources));
     }
-    check_backend(&root.settings, &sources)?;
-    first_contact(session, &source::configured_backend(&root.settings), flags).await?;
+    if records {
+        check_backend(&root.settings, &sources)?;
+        first_contact(session, &source::configured_backend(&root.settings), flags).await?;
+    }
     if flags.switch("get", true) {
         install_modules(session, root, &sources, flags).await?;
     }
@@ -103,7 +108,7 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     }
     session.reporter.diagnostics(&diagnostics, &sources);
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
-    let options = Options { upgrade, readonly, directories };
+    let options = Options { upgrade, readonly, records, directories };
     provider_installation::install(session, &source.configuration, &options).await?;
     step(session, "output_init_success_message", "\nPlumbline has been successfully initialized!");
     if !session.environment.in_automation() {
@@ -211,7 +216,8 @@ async fn install_modules(
     sources: &Arc<Sources>,
     flags: &Flags,
 ) -> Result<(), Failure> {
-    if root.module_calls.is_empty() {
+    // A manifest that cannot be read is written anew, whatever is called.
+    if root.module_calls.is_empty() && session.directory.manifest().is_ok() {
         return Ok(());
     }
     let upgrade = flags.switch("upgrade", false);

@@ -147,9 +147,14 @@ fn begin(
         1
     })?;
     for ignored in &flags.ignored {
-        let why = match ignored.starts_with("lock") {
-            true => "plumb locks no state, since records are written by compare-and-swap",
-            false => "no server is asked for its version",
+        let why = match *ignored {
+            "lock" | "lock-timeout" => {
+                "plumb locks no state, since records are written by compare-and-swap"
+            }
+            "backend-config" | "reconfigure" | "force-copy" => {
+                "backends are read, not used, since plumb keeps records in a store of its own"
+            }
+            _ => "no server is asked for its version",
         };
         reporter::to_stderr(&format!("Note: -{ignored} does nothing: {why}.\n"));
     }

@@ -3,11 +3,9 @@
 
 mod client;
 mod error;
-mod on_demand;
 
 pub use client::HttpsClient;
 pub use error::HttpsError;
-pub use on_demand::OnDemandClient;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -18,8 +16,8 @@ use url::Url;
 /// Sends requests.
 #[async_trait]
 pub trait Https: Send + Sync {
-    /// The answer, of at most `limit` bytes. Redirections of requests without a body are followed; what authorises is sent to the
-    /// first host alone. Among the answer's extensions is [`AnsweredFrom`], where that is known.
+    /// The answer, of at most `limit` bytes. Redirections of requests without a body are followed; whatever may
+    /// authorise is sent to the first host alone. Among the answer's extensions is [`AnsweredFrom`], where that is known.
     ///
     /// # Errors
     /// Where no answer came or it is not taken. A refusal by the server is an answer.
@@ -47,6 +45,15 @@ pub trait Https: Send + Sync {
         }
         Ok(Response::from_parts(head, body.len() as u64))
     }
+}
+
+/// An address as people may read it: without a name and password, and without its query, which may be as good as these.
+pub fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    // An address that cannot have them has none.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.to_string()
 }
 
 /// The address that an answer came from, after all redirections: what relative addresses in it are relative to.

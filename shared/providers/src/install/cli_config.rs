@@ -22,8 +22,6 @@ pub struct CliConfig {
     pub credentials: Credentials,
     /// Services of hosts that are not asked for them.
     pub hosts: BTreeMap<HostName, BTreeMap<String, String>>,
-    /// Whether to ask nobody about new versions of the program itself.
-    pub disable_checkpoint: bool,
 }
 
 /// What a CLI configuration is read with.
@@ -121,7 +119,6 @@ impl CliConfig {
                 "plugin_cache_may_break_dependency_lock_file" => {
                     config.plugin_cache_may_break_dependency_lock_file = file.bool(attribute)?;
                 }
-                "disable_checkpoint" => config.disable_checkpoint = file.bool(attribute)?,
                 _ => {}
             }
         }
@@ -163,7 +160,6 @@ impl CliConfig {
         self.plugin_cache_dir = other.plugin_cache_dir.or_else(|| self.plugin_cache_dir.take());
         self.plugin_cache_may_break_dependency_lock_file |=
             other.plugin_cache_may_break_dependency_lock_file;
-        self.disable_checkpoint |= other.disable_checkpoint;
         self.credentials.extend(other.credentials);
         self.hosts.extend(other.hosts);
         Ok(())

@@ -15,6 +15,7 @@ mod placing;
 mod platform;
 mod settings;
 mod source;
+mod staging;
 mod unpack;
 mod version;
 

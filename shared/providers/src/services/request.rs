@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, USER_AGENT};
-use http::{HeaderValue, Request, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use language::version::COMPATIBLE_TERRAFORM_VERSION;
 use tokio::io::AsyncWrite;
 use url::Url;
@@ -41,7 +41,8 @@ fn may_pass(status: StatusCode) -> bool {
         || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
-fn request(url: &Url, token: Option<&Token>) -> Option<Request<Bytes>> {
+fn request(url: &Url, token: Option<&Token>) -> Result<Request<Bytes>, HttpsError> {
+    let host = || url.host_str().unwrap_or_default().to_owned();
     let mut request = Request::get(without_user(url).as_str())
         .header(USER_AGENT, concat!("Plumbline/", env!("CARGO_PKG_VERSION")))
         .header("x-terraform-version", COMPATIBLE_TERRAFORM_VERSION)
@@ -51,11 +52,12 @@ fn request(url: &Url, token: Option<&Token>) -> Option<Request<Bytes>> {
         None => basic(url),
     };
     if let Some(authorization) = authorization {
-        let mut value = HeaderValue::from_str(&authorization).ok()?;
+        let value = HeaderValue::from_str(&authorization);
+        let mut value = value.map_err(|_| HttpsError::Unsendable(host()))?;
         value.set_sensitive(true);
         request = request.header(AUTHORIZATION, value);
     }
-    request.body(Bytes::new()).ok()
+    request.body(Bytes::new()).map_err(|_| HttpsError::Redirection(host()))
 }
 
 /// A name and password that stand in an address.
@@ -102,13 +104,8 @@ impl Services {
         limit: u64,
     ) -> Result<Answer<Bytes>, HttpsError> {
         let token = host.and_then(|host| self.credentials().token(host));
-        let ask = || async {
-            let request = request(url, token).ok_or_else(|| unsendable(url))?;
-            let (head, body) = self.https().send(request, limit).await?.into_parts();
-            let from = head.extensions.get::<AnsweredFrom>();
-            let from = from.map_or_else(|| url.clone(), |from| from.0.clone());
-            Ok(Answer { status: head.status, headers: head.headers, url: from, body })
-        };
+        let ask =
+            || async { Ok(answer(url, self.https().send(request(url, token)?, limit).await?)) };
         match ask().await {
             Ok(answer) if may_pass(answer.status) => {}
             Err(error) if HttpsError::may_pass(&error) => {}
@@ -118,25 +115,26 @@ impl Services {
         ask().await
     }
 
-    /// Writes what there is at an address to `into`. No token goes along, unless `host` says whose. Asked once: what was written
-    /// before an error has to be thrown away first.
+    /// Writes what there is at an address to `into`. No token goes along. Asked once: what was written before an error has to be
+    /// thrown away first.
     ///
     /// # Errors
     /// Where no answer came, it broke off, or it cannot be written. A refusal is an answer.
     pub async fn download(
         &self,
         url: &Url,
-        host: Option<&HostName>,
         limit: u64,
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<Answer<u64>, HttpsError> {
-        let token = host.and_then(|host| self.credentials().token(host));
-        let request = request(url, token).ok_or_else(|| unsendable(url))?;
-        let (head, body) = self.https().download(request, limit, into).await?.into_parts();
-        let from = head.extensions.get::<AnsweredFrom>();
-        let from = from.map_or_else(|| url.clone(), |from| from.0.clone());
-        Ok(Answer { status: head.status, headers: head.headers, url: from, body })
+        Ok(answer(url, self.https().download(request(url, None)?, limit, into).await?))
     }
+}
+
+fn answer<B>(url: &Url, response: Response<B>) -> Answer<B> {
+    let (head, body) = response.into_parts();
+    let from = head.extensions.get::<AnsweredFrom>();
+    let url = from.map_or_else(|| url.clone(), |from| from.0.clone());
+    Answer { status: head.status, headers: head.headers, url, body }
 }
 
 /// An address without the name and password in it.
@@ -145,8 +143,4 @@ fn without_user(url: &Url) -> Url {
     // An address with a host can do without them.
     let _ = (url.set_username(""), url.set_password(None));
     url
-}
-
-fn unsendable(url: &Url) -> HttpsError {
-    HttpsError::Redirection(url.host_str().unwrap_or_default().to_owned())
 }

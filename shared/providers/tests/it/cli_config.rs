@@ -106,6 +106,7 @@ fn a_usual_configuration() {
         r#"
 plugin_cache_dir   = "cache"
 disable_checkpoint = true
+plugin_cache_may_break_dependency_lock_file = true
 credentials "app.terraform.io" { token = "xxx" }
 provider_installation {
   dev_overrides {
@@ -122,7 +123,7 @@ provider_installation {
 "#,
     )
     .unwrap();
-    assert!(config.disable_checkpoint);
+    assert!(config.plugin_cache_may_break_dependency_lock_file);
     assert_eq!(config.plugin_cache_dir.unwrap(), Path::new("/work/cache"));
     let null = ProviderAddress::implied("null");
     assert_eq!(config.dev_overrides[&null], Path::new("/dev/null-provider"));
@@ -148,7 +149,7 @@ fn mistakes_are_refused() {
         ("provider_installation {\n carrier_pigeon {\n }\n}\n", "tfrc:2: carrier_pigeon"),
         ("provider_installation {\n direct {\n include = [\"a/b/c/d\"]\n }\n}\n", "tfrc:3"),
         ("provider_installation {\n}\nprovider_installation {\n}\n", "tfrc:3"),
-        ("disable_checkpoint = \"yes\"\n", "must be a bool"),
+        ("plugin_cache_may_break_dependency_lock_file = \"yes\"\n", "must be a bool"),
     ] {
         let error = parse(text).unwrap_err();
         assert!(error.contains(words), "{error}");

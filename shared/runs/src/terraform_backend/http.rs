@@ -1,13 +1,13 @@
 //! The backend `http`: one address that answers with the state.
 
 use super::{BackendError, BackendSettings, BackendState};
-use crate::https::{Https, HttpsClient};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use engine::existing_state::DEFAULT_WORKSPACE;
 use http::header::AUTHORIZATION;
 use http::{Request, StatusCode};
+use providers::https::{Https, HttpsClient};
 use std::time::Duration;
 
 const USED: [&str; 4] = ["address", "username", "password", "headers"];
@@ -49,8 +49,7 @@ pub(super) async fn read(
     }
     let refused = |problem: String| BackendError::Refused { place: place.clone(), problem };
     let request = request.body(Bytes::new()).map_err(|error| refused(error.to_string()))?;
-    let client = HttpsClient::new(PATIENCE).map_err(|error| refused(error.to_string()))?;
-    let answer = client.send(request, MOST).await?;
+    let answer = HttpsClient::new(PATIENCE).send(request, MOST).await?;
     let file = match answer.status() {
         StatusCode::OK if !answer.body().is_empty() => Some(answer.into_body()),
         StatusCode::OK | StatusCode::NO_CONTENT | StatusCode::NOT_FOUND => None,

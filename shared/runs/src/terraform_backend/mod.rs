@@ -6,9 +6,9 @@ mod settings;
 
 pub use settings::BackendSettings;
 
-use crate::https::HttpsError;
 use crate::stores::StoreSurroundings;
 use bytes::Bytes;
+use providers::https::HttpsError;
 use records::StoreError;
 use std::sync::Arc;
 
