@@ -18,6 +18,7 @@ mod required_providers;
 mod session;
 mod signals;
 mod spill;
+mod stored_token;
 mod stores;
 mod variables;
 mod whole_file;

@@ -9,11 +9,13 @@
 mod bucket;
 mod cluster;
 mod provider_registry;
+mod proxy;
 mod site;
 mod wire;
 
 pub use bucket::{BucketServer, Received};
 pub use cluster::{Asked, ClusterServer, Fault, Phase, World};
 pub use provider_registry::{AuthorKey, ProviderRegistry, Release, package, sha256};
+pub use proxy::{ProxyServer, ProxyVisit};
 pub use site::{BodyEnd, Page, Site, Visit};
 pub use wire::Answer;

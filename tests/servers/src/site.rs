@@ -95,24 +95,17 @@ impl Page {
 }
 
 impl Site {
+    /// Another name that its certificate is for: what leads there knows where it is.
+    pub const NAME: &str = "site.example";
+
     /// Starts a site without pages, at `localhost` over HTTPS.
     pub fn start() -> Site {
-        let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key)
-            .unwrap();
+        let (acceptor, certificate) = self_signed(["localhost", Site::NAME]);
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
-        let acceptor = TlsAcceptor::from(Arc::new(config));
         let address = wire::serve_tls(acceptor, move |head, _| answer(&shared, head));
         let host = format!("localhost:{}", address.port());
-        Site { scheme: "https", host, certificate: cert.pem(), state }
+        Site { scheme: "https", host, certificate, state }
     }
 
     /// Starts a site without pages, at `127.0.0.1` over plain HTTP.
@@ -155,6 +148,21 @@ impl Site {
     pub fn take_visits(&self) -> Vec<Visit> {
         std::mem::take(&mut self.state().visits)
     }
+}
+
+/// What speaks TLS with a certificate for these names, and the certificate in PEM.
+pub(crate) fn self_signed<const N: usize>(names: [&str; N]) -> (TlsAcceptor, String) {
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(names.map(str::to_owned)).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.der().clone()], key)
+        .unwrap();
+    (TlsAcceptor::from(Arc::new(config)), cert.pem())
 }
 
 fn answer(state: &Mutex<State>, head: &Parts) -> Outcome {

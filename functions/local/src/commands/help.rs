@@ -20,6 +20,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("get", "Note which modules are installed"),
     ("graph", "Show what depends on what, in the DOT language"),
     ("import", "Record an object that exists"),
+    ("login", "Keep an API token for a host"),
+    ("logout", "Forget the API token for a host"),
     ("metadata functions", "Show the signatures of all functions, with -json"),
     ("migrate", "Take over the state that Terraform keeps"),
     ("migrate-store", "Copy an estate's records to the store that plumb.toml names"),
@@ -143,6 +145,8 @@ pub(super) fn run(command: &[&str]) -> u8 {
             "Usage: plumb [global options] cancel [options] RUN\n\nStops a run of a deployed bundle, unless it is changing things already.\n\nOptions:\n\n{REMOTE}"
         ),
         ["init"] => "Usage: plumb [-chdir=DIR] init [options]\n\nInstalls the required modules and providers, and locks the providers' versions and checksums in .terraform.lock.hcl.\n\nOptions:\n\n  -backend=false         Open no store of records: for validate, where there is no way to it.\n  -json                  Write one JSON message a line.\n  -input=false           Ask nobody for values.\n  -lockfile=readonly     Fail where the lock file would have to name other providers, and never write it.\n  -new-estate            Nothing exists yet, whatever state there may be elsewhere.\n  -no-color              Write no colours.\n  -plugin-dir=DIR        Install providers from this directory alone. May be given often.\n  -upgrade               Choose the newest versions that the constraints allow, whatever is locked.\n".to_owned(),
+        ["login"] => "Usage: plumb [global options] login [HOST]\n\nAsks for an API token for a host (app.terraform.io), and keeps it in ~/.terraform.d/credentials.tfrc.json, or has the\ncredentials helper of the CLI configuration keep it.\n".to_owned(),
+        ["logout"] => "Usage: plumb [global options] logout [HOST]\n\nForgets the API token for a host (app.terraform.io) that \"plumb login\" or \"terraform login\" has kept. The host accepts it\nuntil it is revoked there.\n".to_owned(),
         ["providers", "lock"] => "Usage: plumb [-chdir=DIR] providers lock [options] [PROVIDER]...\n\nRecords the checksums of required providers in .terraform.lock.hcl, as their origin registries have signed them, whatever\nthe CLI configuration says of installing. Nothing is installed.\n\nOptions:\n\n  -enable-plugin-cache   Use packages of the plugin cache.\n  -fs-mirror=DIR         Ask this directory instead of the registries.\n  -net-mirror=URL        Ask this network mirror instead of the registries.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
         ["providers", "mirror"] => "Usage: plumb [-chdir=DIR] providers mirror [options] DIRECTORY\n\nCopies the packages of required providers from their origin registries into a directory, which can then be used as a\nfilesystem mirror or, published by a web server, as a network mirror.\n\nOptions:\n\n  -lock-file=false       Choose versions by the constraints alone.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
         ["providers", "schema"] => "Usage: plumb [-chdir=DIR] providers schema -json\n".to_owned(),

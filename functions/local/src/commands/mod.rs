@@ -14,6 +14,7 @@ mod graph;
 mod help;
 mod import;
 mod init;
+mod login;
 mod metadata;
 mod migrate;
 mod migrate_store;
@@ -75,6 +76,8 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
         match words.as_slice() {
             [] => help::without_command(),
             ["init"] => init::run(invocation, environment).await,
+            ["login"] => login::log_in(invocation, environment).await,
+            ["logout"] => login::log_out(invocation, environment).await,
             ["fmt"] => fmt::run(invocation, environment),
             ["console"] => console::run(invocation, environment).await,
             ["graph"] => graph::run(invocation, environment),

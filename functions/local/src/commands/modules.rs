@@ -7,7 +7,7 @@ use language::diagnostics::Diagnostics;
 use language::module::Module;
 use language::source::Sources;
 use language::version::Version;
-use providers::https::{Https, HttpsClient};
+use providers::https::Https;
 use providers::services::Services;
 use runs::bundle::Bounds;
 use runs::modules::{
@@ -44,7 +44,7 @@ pub(super) async fn install(
     let packages = PackageSources {
         clients: Box::new(SessionClients {
             session,
-            https: Arc::new(HttpsClient::new(PATIENCE).with_plain_http()),
+            https: Arc::new(session.https(PATIENCE).with_plain_http()),
         }),
         objects: Arc::new(S3ModuleObjects(session.surroundings())),
         git: GitProgram::find(session.environment.inherited.clone(), may_ask),

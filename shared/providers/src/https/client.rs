@@ -1,12 +1,13 @@
-use super::{AnsweredFrom, Https, HttpsError};
+use super::route::Route;
+use super::{AnsweredFrom, Https, HttpsError, Proxies};
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::header::{ACCEPT, HeaderMap, HeaderName, LOCATION, USER_AGENT};
+use http::header::{ACCEPT, HeaderMap, HeaderName, LOCATION, PROXY_AUTHORIZATION, USER_AGENT};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
 use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
 use std::io;
@@ -17,13 +18,17 @@ use url::Url;
 
 /// How often a redirection is followed.
 const REDIRECTIONS: usize = 5;
-type Client = hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
+type Client = legacy::Client<HttpsConnector<Route>, Full<Bytes>>;
 
 /// A client that verifies servers by the system's roots, or by those that it is given.
 #[derive(Clone, Debug)]
 pub struct HttpsClient {
     /// Made for the first request: whoever needs no host needs no roots. Or why it cannot be.
     client: Arc<OnceLock<Result<Client, String>>>,
+    /// Roots instead of the system's.
+    roots: Option<Arc<RootCertStore>>,
+    proxies: Proxies,
     patience: Duration,
     plain: Plain,
 }
@@ -43,24 +48,25 @@ impl HttpsClient {
     /// Waits this long for the head of each answer, and then for its body: the whole of one that is sent for, each part of one
     /// that is downloaded.
     pub fn new(patience: Duration) -> HttpsClient {
-        HttpsClient { client: Arc::default(), patience, plain: Plain::Loopback }
+        HttpsClient {
+            client: Arc::default(),
+            roots: None,
+            proxies: Proxies::default(),
+            patience,
+            plain: Plain::Loopback,
+        }
     }
 
-    /// As [`HttpsClient::new`], verifying servers by these roots alone.
-    ///
-    /// # Errors
-    /// Where nothing can be verified at all.
-    pub fn with_roots(roots: RootCertStore, patience: Duration) -> io::Result<HttpsClient> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(io::Error::other)?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let connector = HttpsConnectorBuilder::new().with_tls_config(config);
-        let client = over(connector.https_or_http().enable_http1().build());
-        let client = Arc::new(OnceLock::from(Ok(client)));
-        Ok(HttpsClient { client, ..HttpsClient::new(patience) })
+    /// Verifies servers by these roots alone.
+    #[must_use]
+    pub fn with_roots(self, roots: RootCertStore) -> HttpsClient {
+        HttpsClient { client: Arc::default(), roots: Some(Arc::new(roots)), ..self }
+    }
+
+    /// Reaches hosts through proxies.
+    #[must_use]
+    pub fn with_proxies(self, proxies: Proxies) -> HttpsClient {
+        HttpsClient { client: Arc::default(), proxies, ..self }
     }
 
     /// Reaches hosts without encryption too, with requests that carry nothing that authorises: for content whose checksum is
@@ -78,13 +84,25 @@ impl HttpsClient {
     }
 
     fn client(&self) -> Result<&Client, HttpsError> {
-        let made = || {
-            let connector = HttpsConnectorBuilder::new().with_native_roots();
-            let connector = connector.map_err(|error| error.to_string())?;
-            Ok(over(connector.https_or_http().enable_http1().build()))
-        };
+        let made = || self.make().map_err(|error| error.to_string());
         let client = self.client.get_or_init(made).as_ref();
         client.map_err(|error| HttpsError::NoRoots(error.clone()))
+    }
+
+    fn make(&self) -> io::Result<Client> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?;
+        let config = match &self.roots {
+            Some(roots) => config.with_root_certificates(roots.clone()),
+            None => config.with_native_roots()?,
+        };
+        let config = config.with_no_client_auth();
+        let route = Route::new(config.clone(), self.proxies.clone());
+        let connector = HttpsConnectorBuilder::new().with_tls_config(config);
+        let connector = connector.https_or_http().enable_http1().wrap_connector(route);
+        Ok(legacy::Client::builder(TokioExecutor::new()).build(connector))
     }
 
     fn admits(&self, request: &Request<Bytes>) -> bool {
@@ -100,10 +118,18 @@ impl HttpsClient {
     }
 
     /// The head of one answer.
-    async fn once(&self, request: Request<Bytes>) -> Result<Response<Incoming>, HttpsError> {
+    async fn once(&self, mut request: Request<Bytes>) -> Result<Response<Incoming>, HttpsError> {
         let host = host_of(&request);
         if !self.admits(&request) {
             return Err(HttpsError::Insecure(host));
+        }
+        let proxy = self.proxies.of(request.uri());
+        let proxy = proxy.map_err(|why| HttpsError::Proxy(why.to_owned()))?;
+        // A proxy that makes a tunnel was asked for it, and the host has no use for what authorises there.
+        if request.uri().scheme_str() != Some("https")
+            && let Some(authorization) = proxy.and_then(|proxy| proxy.authorization.clone())
+        {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, authorization);
         }
         let answer = self.client()?.request(request.map(Full::new));
         match tokio::time::timeout(self.patience, answer).await {
@@ -172,10 +198,6 @@ impl HttpsClient {
     fn timed_out(&self, host: &str) -> HttpsError {
         HttpsError::TimedOut(host.to_owned(), self.patience.as_secs())
     }
-}
-
-fn over(connector: HttpsConnector<HttpConnector>) -> Client {
-    Client::builder(TokioExecutor::new()).build(connector)
 }
 
 /// What may go to a host that was not asked first, or in the clear: whatever else a request carries may authorise who reads it.

@@ -12,12 +12,9 @@ pub enum HttpsError {
          https://"
     )]
     Insecure(String),
-    /// What authorises it cannot be written into a request.
-    #[error(
-        "what authorises requests to {0} has characters that no request can carry, such as the end of a line; set the token or \
-         password again without them"
-    )]
-    Unsendable(String),
+    /// What should lead to it cannot.
+    #[error("{0}")]
+    Proxy(String),
     /// It leads from one address to the next without end, or nowhere.
     #[error("{0} redirects too often, or to nothing that is an address")]
     Redirection(String),

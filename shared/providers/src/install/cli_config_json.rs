@@ -1,13 +1,13 @@
-use super::cli_config::{CliConfig, CliConfigSurroundings};
+use super::cli_config::{CliConfig, CliConfigSurroundings, MergeError};
 use super::settings::InvalidSettings;
-use crate::services::{HostName, Token};
+use crate::services::{HelperSettings, HostName, Token};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 use std::collections::BTreeMap;
 
 /// What a file that is JSON, and no CLI configuration, should be.
-const FORM: &str = "a value is not of the form that it has in a CLI configuration: \"credentials\" maps hosts to objects with a \"token\" in quotes, \"host\" maps them to objects with \"services\", \"plugin_cache_dir\" is a string, and plugin_cache_may_break_dependency_lock_file is true or false";
+const FORM: &str = "a value is not of the form that it has in a CLI configuration: \"credentials\" maps hosts to objects with a \"token\" in quotes, \"host\" maps them to objects with \"services\", \"credentials_helper\" maps a name to an object with \"args\", \"plugin_cache_dir\" is a string, and plugin_cache_may_break_dependency_lock_file is true or false";
 
 /// A CLI configuration in JSON: what `login` commands write are credentials.
 #[derive(Deserialize)]
@@ -15,7 +15,7 @@ struct File {
     #[serde(default)]
     credentials: BTreeMap<String, HostCredentials>,
     #[serde(default)]
-    credentials_helper: BTreeMap<String, Value>,
+    credentials_helper: BTreeMap<String, HelperArguments>,
     #[serde(default)]
     host: BTreeMap<String, HostServices>,
     plugin_cache_dir: Option<String>,
@@ -27,6 +27,12 @@ struct File {
 #[derive(Deserialize)]
 struct HostCredentials {
     token: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct HelperArguments {
+    #[serde(default)]
+    args: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -65,8 +71,10 @@ pub(super) fn parse(
             config.credentials.insert(host(&name)?, Token::new(token));
         }
     }
-    if let Some((helper, _)) = file.credentials_helper.into_iter().next() {
-        config.credentials.note_helper(helper);
+    for (name, HelperArguments { args }) in file.credentials_helper {
+        if config.credentials_helper.replace(HelperSettings { name, args }).is_some() {
+            return Err(wrong(1, MergeError::TwoHelpers.to_string()));
+        }
     }
     for (name, services) in file.host {
         config.hosts.insert(host(&name)?, services.services);

@@ -12,6 +12,7 @@ use super::staging::Staging;
 use super::version::{Version, VersionConstraints};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use values::address::ProviderAddress;
@@ -60,7 +61,10 @@ impl Installer {
             }
             PackageLocation::Packed(packed) => {
                 let (from, to) = (packed.clone(), archive.clone());
-                let copied = blocking(move || std::fs::copy(from, to)).await;
+                // Not with its permissions: a web server is to read it.
+                let copied =
+                    blocking(move || io::copy(&mut File::open(from)?, &mut File::create(to)?));
+                let copied = copied.await;
                 copied.map_err(|error| files(&packed, error))?;
                 Expected::Anything
             }

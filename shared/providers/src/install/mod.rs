@@ -20,8 +20,8 @@ mod unpack;
 mod version;
 
 pub use cli_config::{
-    CliConfig, CliConfigSurroundings, InstallationKind, InstallationMethod, ProviderPattern,
-    TwoInstallations,
+    CliConfig, CliConfigSurroundings, InstallationKind, InstallationMethod, MergeError,
+    ProviderPattern,
 };
 pub use error::{DownloadError, InstallError};
 pub use event::{Authentication, InstallEvent, InstallObserver};

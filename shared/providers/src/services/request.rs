@@ -1,7 +1,5 @@
-use super::{HostName, Services, Token};
-use crate::https::{AnsweredFrom, HttpsError};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use super::{HostName, RequestError, Services};
+use crate::https::{self, AnsweredFrom, HttpsError};
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, USER_AGENT};
 use http::{HeaderValue, Request, Response, StatusCode};
@@ -41,54 +39,16 @@ fn may_pass(status: StatusCode) -> bool {
         || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
-fn request(url: &Url, token: Option<&Token>) -> Result<Request<Bytes>, HttpsError> {
-    let host = || url.host_str().unwrap_or_default().to_owned();
+fn request(url: &Url, token: Option<HeaderValue>) -> Result<Request<Bytes>, HttpsError> {
     let mut request = Request::get(without_user(url).as_str())
         .header(USER_AGENT, concat!("Plumbline/", env!("CARGO_PKG_VERSION")))
         .header("x-terraform-version", COMPATIBLE_TERRAFORM_VERSION)
         .header(ACCEPT, "application/json, */*;q=0.5");
-    let authorization = match token {
-        Some(token) => Some(format!("Bearer {}", token.reveal())),
-        None => basic(url),
-    };
-    if let Some(authorization) = authorization {
-        let value = HeaderValue::from_str(&authorization);
-        let mut value = value.map_err(|_| HttpsError::Unsendable(host()))?;
-        value.set_sensitive(true);
-        request = request.header(AUTHORIZATION, value);
+    if let Some(authorization) = token.or_else(|| https::basic(url)) {
+        request = request.header(AUTHORIZATION, authorization);
     }
+    let host = || url.host_str().unwrap_or_default().to_owned();
     request.body(Bytes::new()).map_err(|_| HttpsError::Redirection(host()))
-}
-
-/// A name and password that stand in an address.
-fn basic(url: &Url) -> Option<String> {
-    if url.username().is_empty() && url.password().is_none() {
-        return None;
-    }
-    let mut both = decoded(url.username());
-    both.push(b':');
-    both.extend(decoded(url.password().unwrap_or_default()));
-    Some(format!("Basic {}", STANDARD.encode(both)))
-}
-
-/// Octets that an address writes as `%` and two digits.
-fn decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let digits = (*first == b'%').then(|| tail.get(..2)).flatten();
-        match digits.and_then(|digits| hex::decode(digits).ok()) {
-            Some(octet) => {
-                decoded.extend(octet);
-                rest = &tail[2..];
-            }
-            None => {
-                decoded.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    decoded
 }
 
 impl Services {
@@ -96,23 +56,40 @@ impl Services {
     /// What may pass in a moment is asked twice.
     ///
     /// # Errors
-    /// Where no answer came. A refusal is an answer.
+    /// Where no answer came, or its token cannot be had. A refusal is an answer.
     pub async fn get(
         &self,
         url: &Url,
         host: Option<&HostName>,
         limit: u64,
-    ) -> Result<Answer<Bytes>, HttpsError> {
-        let token = host.and_then(|host| self.credentials().token(host));
-        let ask =
-            || async { Ok(answer(url, self.https().send(request(url, token)?, limit).await?)) };
+    ) -> Result<Answer<Bytes>, RequestError> {
+        let token = match host {
+            Some(host) => self.bearer(host).await?,
+            None => None,
+        };
+        let ask = || async {
+            let request = request(url, token.clone())?;
+            Ok::<_, HttpsError>(answer(url, self.https().send(request, limit).await?))
+        };
         match ask().await {
             Ok(answer) if may_pass(answer.status) => {}
-            Err(error) if HttpsError::may_pass(&error) => {}
-            answer => return answer,
+            Err(error) if error.may_pass() => {}
+            answer => return Ok(answer?),
         }
         tokio::time::sleep(self.pause()).await;
-        ask().await
+        Ok(ask().await?)
+    }
+
+    /// What a host's token makes of a request.
+    async fn bearer(&self, host: &HostName) -> Result<Option<HeaderValue>, RequestError> {
+        let token = self.token(host).await;
+        let token =
+            token.map_err(|source| RequestError::Credentials { host: host.clone(), source })?;
+        let Some(token) = token else { return Ok(None) };
+        let value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()));
+        let mut value = value.map_err(|_| RequestError::Unsendable { host: host.clone() })?;
+        value.set_sensitive(true);
+        Ok(Some(value))
     }
 
     /// Writes what there is at an address to `into`. No token goes along. Asked once: what was written before an error has to be
