@@ -3,6 +3,8 @@
 /// A rule taken away. A check that cannot fail is no check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breakage {
+    /// Records are compared without their write id: what is written twice is one version.
+    ForgetWriteId,
     /// Clocks are much further apart than everybody reckons with: leases that run look dead.
     TakeOverLiveLease,
     /// Clocks stand still while their process is suspended: it never learns that its lease is over.
@@ -22,26 +24,23 @@ pub enum Breakage {
 }
 
 impl Breakage {
-    /// Those that simulations notice.
-    pub const NOTICED: [Self; 7] = [
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::ForgetWriteId,
         Self::TakeOverLiveLease,
         Self::SkipLeaseCheck,
         Self::SettleWithinMargin,
         Self::ClearClaimWithResult,
+        Self::DropRefusedResult,
         Self::ForgetDoubt,
         Self::SkipDependentsCheck,
         Self::WriteUnconditionally,
     ];
 
-    /// All of them: what is dropped when a result is refused, the takeover has found out by itself.
-    pub const ALL: [Self; 8] = [
-        Self::TakeOverLiveLease,
-        Self::SkipLeaseCheck,
-        Self::SettleWithinMargin,
-        Self::ClearClaimWithResult,
-        Self::ForgetDoubt,
-        Self::SkipDependentsCheck,
-        Self::WriteUnconditionally,
-        Self::DropRefusedResult,
-    ];
+    /// Whether simulations notice that it is missing. Run, attempt and times tell bodies apart without a write id, and what is
+    /// dropped when a result is refused, the takeover has found out by itself.
+    #[must_use]
+    pub fn is_noticed(self) -> bool {
+        !matches!(self, Self::ForgetWriteId | Self::DropRefusedResult)
+    }
 }

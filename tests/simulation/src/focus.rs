@@ -34,7 +34,8 @@ impl Focus {
                 Self::Everything
             }
             Some(
-                Breakage::TakeOverLiveLease
+                Breakage::ForgetWriteId
+                | Breakage::TakeOverLiveLease
                 | Breakage::SkipLeaseCheck
                 | Breakage::SettleWithinMargin
                 | Breakage::DropRefusedResult,

@@ -2,9 +2,10 @@
 
 use crate::operator::recorded;
 use crate::scenario::Scene;
+use crate::storage::Written;
 use engine::estate::EstateReading;
 use engine::identifiers::PlanId;
-use engine::record::body::{ClaimState, InstanceBody, decode};
+use engine::record::body::{ClaimState, InstanceBody, Phase, TransactionBody, decode};
 use engine::record::key::{EstateKeys, EstateName};
 use records::{Key, Version};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,20 +53,18 @@ fn accounts(scene: &Scene, reading: &EstateReading) -> Vec<String> {
 /// Claims of a transaction that has decided, and that were gone before it had ended or was fenced.
 fn let_go(scene: &Scene) -> Vec<String> {
     let inner = scene.scheduler.lock();
-    let mut executing = BTreeSet::<String>::new();
-    let mut claims = BTreeMap::<&Key, String>::new();
+    let mut executing = BTreeSet::<PlanId>::new();
+    let mut claims = BTreeMap::<&Key, PlanId>::new();
     let mut broken = Vec::new();
     for written in &inner.world.storage.history {
-        let body = written.body.as_deref().unwrap_or_default();
-        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-        if let Some((_, plan)) = written.key.as_str().rsplit_once("/t/") {
-            match json["phase"] == "executing" {
-                true => executing.insert(plan.to_owned()),
-                false => executing.remove(plan),
+        if let Some(transaction) = transaction(written) {
+            match transaction.phase {
+                Phase::Executing => executing.insert(transaction.plan),
+                _ => executing.remove(&transaction.plan),
             };
             continue;
         }
-        let claim = json["claim"]["transaction"].as_str().map(str::to_owned);
+        let claim = instance(written).and_then(|body| body.claim).map(|claim| claim.transaction);
         let before = match &claim {
             Some(claim) => claims.insert(&written.key, claim.clone()),
             None => claims.remove(&written.key),
@@ -135,7 +134,7 @@ fn unserializable(scene: &Scene) -> Vec<String> {
         for (address, member) in made.saved.recorded_members() {
             let Ok(key) = keys.instance(address) else { continue };
             let Some(course) = courses.get(&key) else { continue };
-            let decided = decided.get(plan.as_str()).copied().unwrap_or(made.made_at);
+            let decided = decided.get(plan).copied().unwrap_or(made.made_at);
             let Some(epoch) = course.epoch_of(&member.version, decided) else { continue };
             let wrote = course.epochs.get(epoch).and_then(|epoch| epoch.writer.as_ref());
             if let Some(writer) = wrote.filter(|writer| *writer != plan) {
@@ -164,18 +163,25 @@ fn unserializable(scene: &Scene) -> Vec<String> {
 }
 
 /// At which place in the history each plan has decided.
-fn decided(scene: &Scene) -> BTreeMap<String, usize> {
+fn decided(scene: &Scene) -> BTreeMap<PlanId, usize> {
     let inner = scene.scheduler.lock();
     let mut decided = BTreeMap::new();
     for (place, written) in inner.world.storage.history.iter().enumerate() {
-        let Some((_, plan)) = written.key.as_str().rsplit_once("/t/") else { continue };
-        let body = written.body.as_deref().unwrap_or_default();
-        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-        if json["phase"] == "executing" {
-            decided.entry(plan.to_owned()).or_insert(place);
+        if let Some(transaction) = transaction(written).filter(|t| t.phase == Phase::Executing) {
+            decided.entry(transaction.plan).or_insert(place);
         }
     }
     decided
+}
+
+fn transaction(written: &Written) -> Option<TransactionBody> {
+    let body = written.body.as_ref().filter(|_| written.key.as_str().contains("/t/"))?;
+    decode(&written.key, body).ok()
+}
+
+fn instance(written: &Written) -> Option<InstanceBody> {
+    let body = written.body.as_ref().filter(|_| written.key.as_str().contains("/r/i/"))?;
+    decode(&written.key, body).ok()
 }
 
 fn keys() -> Option<EstateKeys> {
