@@ -13,7 +13,7 @@ use engine::existing_state::{
     ConfiguredBackend, ExistingStateError, NewEstate, check_existing_state,
 };
 use language::diagnostics::{Diagnostic, Diagnostics};
-use language::module::{Module, Settings, read_module};
+use language::module::{Module, read_module};
 use language::source::Sources;
 use records::Opening;
 use runs::RunError;
@@ -95,7 +95,6 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         return Err(invalid_configuration(session, diagnostics, sources));
     }
     if records {
-        check_backend(&root.settings, &sources)?;
         first_contact(session, &source::configured_backend(&root.settings), flags).await?;
     }
     if flags.switch("get", true) {
@@ -132,35 +131,6 @@ fn invalid_configuration(
         );
     }
     Failure::Diagnostics(diagnostics, sources)
-}
-
-/// The kinds of backend that Terraform has.
-const BACKENDS: [&str; 13] = [
-    "azurerm",
-    "consul",
-    "cos",
-    "gcs",
-    "http",
-    "inmem",
-    "kubernetes",
-    "local",
-    "oci",
-    "oss",
-    "pg",
-    "remote",
-    "s3",
-];
-
-/// Backends are not used; a misspelt one is a mistake all the same.
-fn check_backend(settings: &Settings, sources: &Arc<Sources>) -> Result<(), Failure> {
-    match settings.backend() {
-        Some(backend) if !BACKENDS.contains(&&*backend.kind) => {
-            let detail = format!("There is no backend type named \"{}\".", backend.kind);
-            let error = Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span);
-            Err(Failure::Diagnostics(error.into(), sources.clone()))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Gives the estate its lineage, unless state may exist elsewhere: then `plan` has to be told.

@@ -48,7 +48,7 @@ fn backends_are_spelt_right() {
 
 #[test]
 fn no_store_is_opened_without_a_backend() {
-    let main = "terraform {\n  backend \"s4\" {}\n}\nresource \"terraform_data\" \"a\" {}\n";
+    let main = "terraform {\n  backend \"s3\" {}\n}\nresource \"terraform_data\" \"a\" {}\n";
     let scene = Scene::new(&[("main.tf", main)]);
     let said = scene.succeed(&["init", "-backend=false"]).stdout;
     assert!(!said.contains("Initializing the backend"), "{said}");

@@ -179,6 +179,10 @@ impl CredentialsHelper {
         let ((), said, complained) = tokio::join!(tell, all_of(stdout), all_of(stderr));
         let status: ExitStatus = child.wait().await.map_err(failed)?;
         let (said, complained) = (said.map_err(failed)?, complained.map_err(failed)?);
+        // Whoever is not listened to any more may end in any way.
+        if said.len() as u64 > LIMIT {
+            return Err(self.malformed(format!("it is larger than {LIMIT} bytes")));
+        }
         if !status.success() {
             let said = String::from_utf8_lossy(&complained).trim().to_owned();
             let said = match said.is_empty() {
@@ -187,10 +191,7 @@ impl CredentialsHelper {
             };
             return Err(HelperError::Failed { program: program.to_owned(), said });
         }
-        match said.len() as u64 > LIMIT {
-            true => Err(self.malformed(format!("it is larger than {LIMIT} bytes"))),
-            false => Ok(said),
-        }
+        Ok(said)
     }
 }
 
