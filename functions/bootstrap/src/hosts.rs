@@ -1,7 +1,7 @@
 //! The hosts of a deployment's repositories.
 
 use crate::Function;
-use runs::https::{Https, HttpsClient};
+use providers::https::{Https, HttpsClient};
 use runs::modules::PackageSources;
 use runs::repository_host::RepositoryHosts;
 use runs::secrets::SecretsManager;
@@ -14,25 +14,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Where the modules of bundles come from. Whoever may push chooses the addresses, so that nothing is reached in the clear: the
 /// API that the function itself is served by listens there.
-///
-/// # Errors
-/// Where the system has no roots to verify hosts by.
-pub fn module_packages(function: &Function) -> Result<PackageSources<'static>, StepError> {
-    let client = HttpsClient::new(PATIENCE);
-    let client = client
-        .map_err(|source| StepError::Machine { what: "the system's certificates", source })?;
-    Ok(function.environment.module_packages(Arc::new(client.https_only())))
+pub fn module_packages(function: &Function) -> PackageSources<'static> {
+    let client = HttpsClient::new(PATIENCE).https_only();
+    function.environment.module_packages(Arc::new(client))
 }
 
 /// The hosts as the deployment's settings have them, and the way to them.
 ///
 /// # Errors
-/// Where the settings cannot be read, or the system has no roots to verify hosts by.
+/// Where the settings cannot be read.
 pub async fn hosts(function: &Function) -> Result<(RepositoryHosts, Arc<dyn Https>), StepError> {
-    let client = HttpsClient::new(PATIENCE);
-    let client = client
-        .map_err(|source| StepError::Machine { what: "the system's certificates", source })?;
-    let https: Arc<dyn Https> = Arc::new(client);
+    let https: Arc<dyn Https> = Arc::new(HttpsClient::new(PATIENCE));
     let deployment = function.environment.deployment().await?;
     let secrets = Arc::new(SecretsManager::of(&function.aws().await));
     Ok((RepositoryHosts { deployment, secrets, https: https.clone() }, https))

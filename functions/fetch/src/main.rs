@@ -17,7 +17,7 @@ async fn handle(
     let run = event.payload.run.clone();
     let step = async {
         let (hosts, _) = hosts(&function).await?;
-        let packages = module_packages(&function)?;
+        let packages = module_packages(&function);
         runs::steps::fetch(&function.environment, &hosts, &packages, event.payload).await
     };
     observed(&event.context, &run, step).await

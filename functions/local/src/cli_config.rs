@@ -2,14 +2,16 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
-use providers::install::{CliConfig, CliConfigSurroundings};
+use providers::install::{CliConfig, CliConfigSurroundings, Platform};
 use providers::plugin::RunningPlugin;
-use providers::services::Credentials;
+use providers::services::{Credentials, CredentialsHelper, HelperSettings};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Names providers that run already, in a debugger for one.
 const RUNNING: &str = "TF_REATTACH_PROVIDERS";
+/// Where files and programs of the CLI configuration are, in a person's own directory.
+const SETTINGS: &str = ".terraform.d";
 
 /// Reads what Terraform reads: the file that `TF_CLI_CONFIG_FILE` names, or else `~/.terraformrc` and the files in
 /// `~/.terraform.d`, where `terraform login` keeps tokens; and then the environment.
@@ -20,18 +22,9 @@ pub(crate) fn read(
     environment: &ProcessEnvironment,
     working_directory: &Path,
 ) -> Result<CliConfig, Failure> {
-    let variable = |name: &str| environment.get(name).map(str::to_owned);
-    let surroundings = CliConfigSurroundings { working_directory, variable: &variable };
     let mut config = CliConfig::default();
     for path in files(environment) {
-        let text = match std::fs::read(&path) {
-            Ok(text) => text,
-            // As Terraform has it: a name that leads nowhere is the same as none.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(unreadable(&path, &error)),
-        };
-        let read = CliConfig::parse(&path.to_string_lossy(), &text, surroundings);
-        let read = read.map_err(|error| invalid(&error))?;
+        let read = read_file(&path, environment, working_directory)?;
         config.merge(read).map_err(|error| invalid(&format!("{}: {error}", path.display())))?;
     }
     if let Some(cache) = environment.get("TF_PLUGIN_CACHE_DIR") {
@@ -49,13 +42,49 @@ pub(crate) fn read(
     Ok(config)
 }
 
+/// What one file says; nothing where there is none, as Terraform has it: a name that leads nowhere is the same as none.
+///
+/// # Errors
+/// Where it cannot be read or used.
+pub(crate) fn read_file(
+    path: &Path,
+    environment: &ProcessEnvironment,
+    working_directory: &Path,
+) -> Result<CliConfig, Failure> {
+    let variable = |name: &str| environment.get(name).map(str::to_owned);
+    let surroundings = CliConfigSurroundings { working_directory, variable: &variable };
+    match std::fs::read(path) {
+        Ok(text) => CliConfig::parse(&path.to_string_lossy(), &text, surroundings)
+            .map_err(|error| invalid(&error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(CliConfig::default()),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// The file that `login` commands write.
+pub(crate) fn credentials_file(environment: &ProcessEnvironment) -> Option<PathBuf> {
+    environment.home().map(|home| home.join(SETTINGS).join("credentials.tfrc.json"))
+}
+
+/// The program that knows further tokens, where Terraform looks for it.
+pub(crate) fn credentials_helper(
+    settings: HelperSettings,
+    environment: &ProcessEnvironment,
+) -> CredentialsHelper {
+    let plugins = environment.home().map(|home| home.join(SETTINGS).join("plugins"));
+    let platform = Platform::current().to_string();
+    let directories = plugins.map(|plugins| [plugins.clone(), plugins.join(platform)]);
+    let directories = directories.into_iter().flatten().collect();
+    CredentialsHelper::find(settings, directories, environment.inherited.clone())
+}
+
 /// The files, those that count more last.
-fn files(environment: &ProcessEnvironment) -> Vec<PathBuf> {
+pub(crate) fn files(environment: &ProcessEnvironment) -> Vec<PathBuf> {
     if let Some(named) = environment.get("TF_CLI_CONFIG_FILE") {
         return vec![named.into()];
     }
     let Some(home) = environment.home() else { return Vec::new() };
-    let entries = std::fs::read_dir(home.join(".terraform.d")).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(home.join(SETTINGS)).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.path())
         .filter(|path| {

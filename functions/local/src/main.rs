@@ -20,6 +20,7 @@ mod required_providers;
 mod session;
 mod signals;
 mod spill;
+mod stored_token;
 mod stores;
 mod terminal;
 mod variables;

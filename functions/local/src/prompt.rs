@@ -2,6 +2,7 @@
 
 use crate::terminal;
 use engine::{Stop, StopLevel};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, BufRead, Write};
 
 /// Asks at the terminal; the line that was entered, without blanks around it.
@@ -15,6 +16,37 @@ pub(crate) async fn ask(stop: &Stop, title: String, description: String) -> io::
     tokio::select! {
         answer = line => answer.unwrap_or_else(|error| Err(io::Error::other(error))),
         () = stop.reached(StopLevel::Graceful) => Err(io::ErrorKind::Interrupted.into()),
+    }
+}
+
+/// As [`ask`], without showing what is entered.
+///
+/// # Errors
+/// As [`ask`].
+pub(crate) async fn ask_secret(stop: &Stop, title: String) -> io::Result<String> {
+    // Here and not where the line is waited for, so that it ends whatever becomes of the waiting.
+    let _hidden = Hidden::begin();
+    ask(stop, title, "What you enter is not shown.".to_owned()).await
+}
+
+/// Until it is dropped, what is entered at the terminal is not shown.
+struct Hidden(Termios);
+
+impl Hidden {
+    /// `None` where there is no terminal.
+    fn begin() -> Option<Hidden> {
+        let before = tcgetattr(io::stdin()).ok()?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(io::stdin(), OptionalActions::Now, &hidden).ok()?;
+        Some(Hidden(before))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // A terminal that is gone shows nothing anyway.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
 }
 

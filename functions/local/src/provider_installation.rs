@@ -24,6 +24,8 @@ pub(crate) struct Options<'f> {
     pub(crate) upgrade: bool,
     /// Whether the lock file may not change.
     pub(crate) readonly: bool,
+    /// Whether the providers of recorded instances are installed too.
+    pub(crate) records: bool,
     /// The directories to install from, instead of what the CLI configuration names.
     pub(crate) directories: Vec<&'f str>,
 }
@@ -74,9 +76,11 @@ pub(crate) async fn install(
     options: &Options<'_>,
 ) -> Result<(), Failure> {
     let mut requirements = requirements(configuration)?;
-    // What the configuration has no more is there to be destroyed yet.
-    for provider in recorded(session).await? {
-        requirements.entry(provider).or_default();
+    if options.records {
+        // What the configuration has no more is there to be destroyed yet.
+        for provider in recorded(session).await? {
+            requirements.entry(provider).or_default();
+        }
     }
     let locks = session.directory.locks()?;
     let mut config = session.cli_config()?;

@@ -21,7 +21,7 @@ use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};
 use providers::builtin::BuiltinProvider;
-use providers::https::OnDemandClient;
+use providers::https::{HttpsClient, Proxies};
 use providers::install::{CliConfig, Locks, Network, ProviderPackages};
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
@@ -226,6 +226,12 @@ impl Session {
         cli_config::read(&self.environment, &self.directory.path)
     }
 
+    /// The way to hosts, through the proxies that the environment names. Waits so long for answers.
+    pub(crate) fn https(&self, patience: Duration) -> HttpsClient {
+        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
+        HttpsClient::new(patience).with_proxies(Proxies::of_environment(variable))
+    }
+
     /// The services of hosts: registries of providers and modules. Each host is asked once.
     ///
     /// # Errors
@@ -237,8 +243,12 @@ impl Session {
         let config = self.cli_config()?;
         let seconds = self.environment.get("TF_REGISTRY_CLIENT_TIMEOUT");
         let seconds = seconds.and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
-        let client = OnDemandClient::new(seconds.map_or(PATIENCE, Duration::from_secs));
+        let client = self.https(seconds.map_or(PATIENCE, Duration::from_secs));
         let mut services = Services::new(Arc::new(client), config.credentials);
+        if let Some(settings) = config.credentials_helper {
+            let helper = cli_config::credentials_helper(settings, &self.environment);
+            services = services.with_helper(helper);
+        }
         for (host, offered) in config.hosts {
             services = services.with_host(host, offered).map_err(|host| {
                 let detail = format!("There is no host {host}.");
@@ -263,7 +273,8 @@ impl Session {
 
     /// The way to states that Terraform keeps.
     pub(crate) fn backends(&self) -> BackendReader {
-        BackendReader { surroundings: Arc::new(ProcessSurroundings(self.environment.clone())) }
+        let https = Arc::new(self.https(BackendReader::PATIENCE));
+        BackendReader { surroundings: self.surroundings(), https }
     }
 
     /// The providers that are installed.

@@ -143,7 +143,10 @@ impl WorkingDirectory {
             Ok(text) => ModuleManifest::parse(&text).map_err(|error| {
                 Failure::error(
                     "Failed to read module manifest",
-                    format!("In {}: {error}.", path.display()),
+                    format!(
+                        "In {}: {error}. To install modules again and write it anew, run:\n  plumb init",
+                        path.display()
+                    ),
                 )
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ModuleManifest::default()),

@@ -23,6 +23,7 @@ use engine::record::key::EstateName;
 use engine::{Environment, Stop};
 use language::files::{Disk, FileSystem};
 use providers::builtin::BuiltinProvider;
+use providers::https::HttpsClient;
 use providers::install::Locks;
 use providers::plugin::watchdog::WatchdogCommand;
 use providers::plugin::{PluginHost, PluginTimeouts};
@@ -265,7 +266,8 @@ impl FunctionEnvironment {
             clock: self.clock.clone(),
             random: self.random.clone(),
         };
-        let backends = BackendReader { surroundings: self.surroundings.clone() };
+        let https = Arc::new(HttpsClient::new(BackendReader::PATIENCE));
+        let backends = BackendReader { surroundings: self.surroundings.clone(), https };
         let remote = StateFiles::new(files.clone()).with_estates(estates).with_backends(backends);
         let remote = Arc::new(remote);
         let builtin = Arc::new(BuiltinProvider::new(self.random.clone(), Some(remote)));

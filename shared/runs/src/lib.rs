@@ -68,5 +68,4 @@ mod workplace;
 pub mod workspace;
 
 pub use error::RunError;
-pub use providers::https;
 pub use workplace::{Workplace, locked_providers};

@@ -2,7 +2,7 @@
 
 use providers::install::{
     CliConfig, InstallError, InstallMode, InstallRequest, InstallationKind, InstallationMethod,
-    Installer, Locks, PackageLimits, Platform, ProviderPackages, VersionConstraints,
+    Installer, Locks, PackageLimits, Platform, ProviderLock, ProviderPackages, VersionConstraints,
 };
 use records::{ArtifactStore, Key, StoreError};
 use std::collections::BTreeMap;
@@ -87,20 +87,27 @@ pub async fn install(
         dev_overrides: BTreeMap::new(),
         running: BTreeMap::new(),
     };
-    let missing: Vec<_> =
+    let mut missing: Vec<_> =
         locks.0.iter().filter(|(provider, _)| !packages.is_present(provider)).collect();
     if missing.is_empty() {
         return Ok(packages);
     }
-    let mut needed = 0;
-    for (provider, lock) in &missing {
-        let key = package_key(provider, &lock.version.to_string(), &platform);
-        let listed = mirror.list(&key).await?;
-        let size = listed.iter().find(|entry| entry.key.as_str() == key).map(|entry| entry.size);
-        let absent = || MirrorError::Absent { location: mirror.location(), key: key.clone() };
-        needed += size.ok_or_else(absent)? * (UNPACKED + 1);
+    let mut needed = needed_for(mirror, &missing, &platform).await?;
+    let kept = size(&packages.directory).map_err(|source| files(&packages.directory, source))?;
+    if kept.saturating_add(needed) > folder.room {
+        // Those go that no lock file here names, and with them those that this one does.
+        missing = locks.0.iter().collect();
+        needed = needed_for(mirror, &missing, &platform).await?;
+        if needed > folder.room {
+            return Err(MirrorError::NoRoom { needed: needed >> 20, room: folder.room >> 20 });
+        }
+        match std::fs::remove_dir_all(&packages.directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(files(&packages.directory, error));
+            }
+            _ => {}
+        }
     }
-    make_room(&packages.directory, needed, folder.room)?;
     let archives = folder.root.join("archives");
     for (provider, lock) in &missing {
         let key = package_key(provider, &lock.version.to_string(), &platform);
@@ -134,7 +141,7 @@ async fn unpack(locks: &Locks, archives: PathBuf, directory: PathBuf) -> Result<
         network: None,
         limits: PackageLimits::default(),
     };
-    let exactly = |(provider, lock): (&ProviderAddress, &providers::install::ProviderLock)| {
+    let exactly = |(provider, lock): (&ProviderAddress, &ProviderLock)| {
         (provider.clone(), VersionConstraints::exactly(&lock.version))
     };
     let requirements = locks.0.iter().map(exactly).collect();
@@ -148,16 +155,21 @@ async fn unpack(locks: &Locks, archives: PathBuf, directory: PathBuf) -> Result<
     }
 }
 
-/// Removes all packages where the new ones would not fit beside them.
-fn make_room(directory: &Path, needed: u64, room: u64) -> Result<(), MirrorError> {
-    if needed > room {
-        return Err(MirrorError::NoRoom { needed: needed >> 20, room: room >> 20 });
+/// Bytes that packages take while they are unpacked.
+async fn needed_for(
+    mirror: &dyn ArtifactStore,
+    packages: &[(&ProviderAddress, &ProviderLock)],
+    platform: &Platform,
+) -> Result<u64, MirrorError> {
+    let mut needed: u64 = 0;
+    for (provider, lock) in packages {
+        let key = package_key(provider, &lock.version.to_string(), platform);
+        let listed = mirror.list(&key).await?;
+        let size = listed.iter().find(|entry| entry.key.as_str() == key).map(|entry| entry.size);
+        let absent = || MirrorError::Absent { location: mirror.location(), key: key.clone() };
+        needed = needed.saturating_add(size.ok_or_else(absent)?.saturating_mul(UNPACKED + 1));
     }
-    let kept = size(directory).map_err(|source| files(directory, source))?;
-    if kept + needed > room {
-        std::fs::remove_dir_all(directory).map_err(|source| files(directory, source))?;
-    }
-    Ok(())
+    Ok(needed)
 }
 
 /// Bytes of all files below a folder.

@@ -1,6 +1,5 @@
 //! The API of a deployed bundle, asked from elsewhere: requests are signed with AWS credentials, or carry a token.
 
-use crate::https::{Https, HttpsError};
 use crate::secrets::Secret;
 use aws_config::SdkConfig;
 use aws_credential_types::provider::ProvideCredentials;
@@ -9,6 +8,7 @@ use aws_sigv4::sign::v4::SigningParams;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use providers::https::{Https, HttpsError};
 use serde_json::Value;
 use std::sync::Arc;
 

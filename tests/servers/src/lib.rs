@@ -9,13 +9,13 @@
 mod bucket;
 mod cluster;
 mod provider_registry;
+mod proxy;
 mod site;
-mod web;
 mod wire;
 
 pub use bucket::{BucketServer, Received};
 pub use cluster::{Asked, ClusterServer, Fault, Phase, World};
 pub use provider_registry::{AuthorKey, ProviderRegistry, Release, package, sha256};
+pub use proxy::{ProxyServer, ProxyVisit};
 pub use site::{BodyEnd, Page, Site, Visit};
-pub use web::{WebRequest, WebServer};
 pub use wire::Answer;

@@ -1,7 +1,6 @@
-//! A site over HTTPS whose pages tests put there, with a certificate that nobody knows but those who are told.
+//! A site whose pages tests put there, over HTTPS with a certificate that nobody knows but those who are told, or over plain HTTP.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hyper::body::Bytes;
@@ -42,6 +41,8 @@ pub struct Visit {
     pub path: String,
     /// What authorises it.
     pub authorization: Option<String>,
+    /// The names of all that it carries, in lower case.
+    pub headers: Vec<String>,
 }
 
 #[derive(Default)]
@@ -50,9 +51,10 @@ struct State {
     visits: Vec<Visit>,
 }
 
-/// A site at `localhost`.
+/// A site on this machine.
 pub struct Site {
-    address: SocketAddr,
+    scheme: &'static str,
+    host: String,
     certificate: String,
     state: Arc<Mutex<State>>,
 }
@@ -60,8 +62,7 @@ pub struct Site {
 impl Page {
     /// A page of JSON.
     pub fn json(text: impl Into<String>) -> Page {
-        let headers = vec![("content-type", "application/json".to_owned())];
-        Page { status: 200, headers, body: text.into().into_bytes(), ends_after: None }
+        Page::file(text.into()).with_header("content-type", "application/json")
     }
     /// A file.
     pub fn file(body: impl Into<Vec<u8>>) -> Page {
@@ -73,8 +74,13 @@ impl Page {
     }
     /// A redirection.
     pub fn redirect(location: impl Into<String>) -> Page {
-        let headers = vec![("location", location.into())];
-        Page { status: 302, headers, body: vec![], ends_after: None }
+        Page::status(302).with_header("location", location)
+    }
+    /// The page, with a header more.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Page {
+        self.headers.push((name, value.into()));
+        self
     }
     /// The page, cut off after so many bytes.
     #[must_use]
@@ -89,23 +95,25 @@ impl Page {
 }
 
 impl Site {
-    /// Starts a site without pages.
+    /// Another name that its certificate is for: what leads there knows where it is.
+    pub const NAME: &str = "site.example";
+
+    /// Starts a site without pages, at `localhost` over HTTPS.
     pub fn start() -> Site {
-        let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key)
-            .unwrap();
+        let (acceptor, certificate) = self_signed(["localhost", Site::NAME]);
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
-        let acceptor = TlsAcceptor::from(Arc::new(config));
         let address = wire::serve_tls(acceptor, move |head, _| answer(&shared, head));
-        Site { address, certificate: cert.pem(), state }
+        let host = format!("localhost:{}", address.port());
+        Site { scheme: "https", host, certificate, state }
+    }
+
+    /// Starts a site without pages, at `127.0.0.1` over plain HTTP.
+    pub fn start_plain() -> Site {
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Arc::clone(&state);
+        let address = wire::serve(move |head, _| answer(&shared, head));
+        Site { scheme: "http", host: address.to_string(), certificate: String::new(), state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -114,17 +122,17 @@ impl Site {
 
     /// Host and port.
     pub fn host(&self) -> String {
-        format!("localhost:{}", self.address.port())
+        self.host.clone()
     }
     /// The address of a path.
     pub fn url(&self, path: &str) -> String {
-        format!("https://{}{path}", self.host())
+        format!("{}://{}{path}", self.scheme, self.host)
     }
-    /// The certificate that verifies it, in PEM.
+    /// The certificate that verifies it, in PEM; none where it needs none.
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
-    /// Has a path answer this.
+    /// Has a path answer this, with any query where it names none.
     pub fn put(&self, path: impl Into<String>, page: Page) {
         self.state().pages.insert(path.into(), page);
     }
@@ -142,13 +150,30 @@ impl Site {
     }
 }
 
+/// What speaks TLS with a certificate for these names, and the certificate in PEM.
+pub(crate) fn self_signed<const N: usize>(names: [&str; N]) -> (TlsAcceptor, String) {
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(names.map(str::to_owned)).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![cert.der().clone()], key)
+        .unwrap();
+    (TlsAcceptor::from(Arc::new(config)), cert.pem())
+}
+
 fn answer(state: &Mutex<State>, head: &Parts) -> Outcome {
     let mut state = state.lock().unwrap();
     let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     let authorization = head.headers.get("authorization");
     let authorization = authorization.map(|value| value.to_str().unwrap().to_owned());
-    state.visits.push(Visit { path: path.clone(), authorization });
-    let page = state.pages.get(&path).cloned().unwrap_or_else(|| Page::status(404));
+    let headers = head.headers.keys().map(ToString::to_string).collect();
+    state.visits.push(Visit { path: path.clone(), authorization, headers });
+    let page = state.pages.get(&path).or_else(|| state.pages.get(head.uri.path()));
+    let page = page.cloned().unwrap_or_else(|| Page::status(404));
     let Page { status, headers, body, ends_after } = page;
     let answer = Answer { status, headers, body: Bytes::from(body) };
     match ends_after {

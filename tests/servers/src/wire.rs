@@ -11,11 +11,11 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::http::request::Parts;
+use hyper::http::response::Builder;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
-use tokio::runtime::Builder;
 use tokio_rustls::TlsAcceptor;
 
 use crate::site::BodyEnd;
@@ -66,7 +66,7 @@ fn serve_on(
     let address = listener.local_addr().unwrap();
     let answer = Arc::new(answer);
     std::thread::spawn(move || {
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
@@ -144,20 +144,25 @@ async fn respond(
             Err(Cut)
         }
         Outcome::Answered(answer) => {
-            let mut response = Response::builder().status(answer.status);
-            for (name, value) in answer.headers {
-                response = response.header(name, value);
-            }
-            response.body(Either::Left(Full::new(answer.body))).map_err(|_| Cut)
+            let body = answer.body.clone();
+            response(answer).body(Either::Left(Full::new(body))).map_err(|_| Cut)
         }
         Outcome::Partial(answer, bytes, end) => {
-            let part = answer.body.slice(..bytes.min(answer.body.len()));
+            let length = answer.body.len();
+            let part = answer.body.slice(..bytes.min(length));
             let beginning = Beginning { part: Some(part), sent: false, end };
-            let response = Response::builder().status(answer.status);
-            let response = response.header("content-length", answer.body.len());
+            let response = response(answer).header("content-length", length);
             response.body(Either::Right(beginning)).map_err(|_| Cut)
         }
     }
+}
+
+fn response(answer: Answer) -> Builder {
+    let response = Response::builder().status(answer.status);
+    answer
+        .headers
+        .into_iter()
+        .fold(response, |response, (name, value)| response.header(name, value))
 }
 
 /// The text that was encoded as the part of a URL. A `+` stays one, as in paths.

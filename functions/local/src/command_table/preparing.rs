@@ -20,6 +20,22 @@ const PLATFORM: FlagEntry = FlagEntry::value(
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
+        name: "login",
+        does: "Keep an API token for a host",
+        usage: "[HOST]",
+        about: "Asks for an API token for a host (app.terraform.io), and keeps it in ~/.terraform.d/credentials.tfrc.json, or has the credentials helper of the CLI configuration keep it.",
+        flags: &[&[NO_COLOR]],
+        arguments: &[Candidates::None],
+    },
+    Command {
+        name: "logout",
+        does: "Forget the API token for a host",
+        usage: "[HOST]",
+        about: "Forgets the API token for a host (app.terraform.io) that \"plumb login\" or \"terraform login\" has kept. The host accepts it until it is revoked there.",
+        flags: &[&[NO_COLOR]],
+        arguments: &[Candidates::None],
+    },
+    Command {
         name: "fmt",
         does: "Lay out configuration files in the canonical style",
         usage: "[options] [FILE | DIRECTORY | -]...",

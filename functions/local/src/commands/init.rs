@@ -63,14 +63,19 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         );
         return Ok(0);
     }
-    step(session, "initializing_backend_message", "Initializing the backend...");
+    let records = flags.switch("backend", true);
+    if records {
+        step(session, "initializing_backend_message", "Initializing the backend...");
+    }
     let sources = Arc::new(Sources::new());
     let (root, diagnostics) = read_module(&*session.directory.files, Path::new(""), &sources);
     if diagnostics.has_errors() {
         return Err(invalid_configuration(session, diagnostics, sources));
     }
-    check_backend(&root.settings, &sources)?;
-    first_contact(session, &source::configured_backend(&root.settings), flags).await?;
+    if records {
+        check_backend(&root.settings, &sources)?;
+        first_contact(session, &source::configured_backend(&root.settings), flags).await?;
+    }
     if flags.switch("get", true) {
         install_modules(session, root, &sources, flags).await?;
     }
@@ -81,7 +86,7 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     }
     session.reporter.diagnostics(&diagnostics, &sources);
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
-    let options = Options { upgrade, readonly, directories };
+    let options = Options { upgrade, readonly, records, directories };
     provider_installation::install(session, &source.configuration, &options).await?;
     step(session, "output_init_success_message", "\nPlumbline has been successfully initialized!");
     if !session.environment.in_automation() {
@@ -168,7 +173,8 @@ async fn install_modules(
     sources: &Arc<Sources>,
     flags: &Flags,
 ) -> Result<(), Failure> {
-    if root.module_calls.is_empty() {
+    // A manifest that cannot be read is written anew, whatever is called.
+    if root.module_calls.is_empty() && session.directory.manifest().is_ok() {
         return Ok(());
     }
     let upgrade = flags.switch("upgrade", false);

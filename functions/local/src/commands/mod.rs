@@ -16,6 +16,7 @@ mod graph;
 mod help;
 mod import;
 mod init;
+mod login;
 mod man;
 mod metadata;
 mod migrate;
@@ -79,6 +80,8 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
         match words.as_slice() {
             [] => help::without_command(),
             ["init"] => init::run(invocation, environment).await,
+            ["login"] => login::log_in(invocation, environment).await,
+            ["logout"] => login::log_out(invocation, environment).await,
             ["fmt"] => fmt::run(invocation, environment),
             ["console"] => console::run(invocation, environment).await,
             ["graph"] => graph::run(invocation, environment),
@@ -154,9 +157,14 @@ fn begin(invocation: &Invocation, environment: ProcessEnvironment) -> Result<(Se
         1
     })?;
     for ignored in &flags.ignored {
-        let why = match ignored.starts_with("lock") {
-            true => "plumb locks no state, since records are written by compare-and-swap",
-            false => "no server is asked for its version",
+        let why = match *ignored {
+            "lock" | "lock-timeout" => {
+                "plumb locks no state, since records are written by compare-and-swap"
+            }
+            "backend-config" | "reconfigure" | "force-copy" => {
+                "backends are read, not used, since plumb keeps records in a store of its own"
+            }
+            _ => "no server is asked for its version",
         };
         reporter::to_stderr(&format!("Note: -{ignored} does nothing: {why}.\n"));
     }

@@ -7,7 +7,7 @@ use language::diagnostics::Diagnostics;
 use language::module::Module;
 use language::source::Sources;
 use language::version::Version;
-use providers::https::{Https, HttpsClient};
+use providers::https::Https;
 use providers::services::Services;
 use runs::bundle::Bounds;
 use runs::modules::{
@@ -15,7 +15,7 @@ use runs::modules::{
     PackageSources, Reach, S3ModuleObjects,
 };
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a host may take to answer, and for each part of an archive.
@@ -42,7 +42,10 @@ pub(super) async fn install(
     may_ask: bool,
 ) -> Result<Noticed, Failure> {
     let packages = PackageSources {
-        clients: Box::new(SessionClients { session, https: OnceLock::new() }),
+        clients: Box::new(SessionClients {
+            session,
+            https: Arc::new(session.https(PATIENCE).with_plain_http()),
+        }),
         objects: Arc::new(S3ModuleObjects(session.surroundings())),
         git: GitProgram::find(session.environment.inherited.clone(), may_ask),
         reach: Reach::Everything,
@@ -68,10 +71,10 @@ pub(super) async fn install(
     Ok(Noticed { installing, in_files })
 }
 
-/// Clients that are made when they are needed.
+/// The CLI configuration is read when services are asked for.
 struct SessionClients<'a> {
     session: &'a Session,
-    https: OnceLock<Arc<dyn Https>>,
+    https: Arc<dyn Https>,
 }
 
 impl PackageClients for SessionClients<'_> {
@@ -85,16 +88,8 @@ impl PackageClients for SessionClients<'_> {
         })
     }
 
-    fn https(&self) -> Result<Arc<dyn Https>, PackageError> {
-        if let Some(https) = self.https.get() {
-            return Ok(https.clone());
-        }
-        let client = HttpsClient::new(PATIENCE).map_err(|error| {
-            PackageError::Clients(format!(
-                "the system's root certificates cannot be read: {error}; install them (the package ca-certificates), or name a file of certificates in SSL_CERT_FILE"
-            ))
-        })?;
-        Ok(self.https.get_or_init(|| Arc::new(client.with_plain_http())).clone())
+    fn https(&self) -> Arc<dyn Https> {
+        self.https.clone()
     }
 }
 

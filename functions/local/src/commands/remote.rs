@@ -7,7 +7,6 @@ use crate::invocation::Invocation;
 use crate::prompt::ask;
 use crate::session::Session;
 use crate::stores::ProcessSurroundings;
-use runs::https::HttpsClient;
 use runs::remote_api::{Authorization, RemoteApi, RemoteApiError};
 use runs::secrets::Secret;
 use runs::stores::StoreSurroundings;
@@ -202,10 +201,7 @@ async fn api(session: &Session, flags: &Flags) -> Result<RemoteApi, Failure> {
         );
         return Err(UsageError::other("No deployment", detail).into());
     };
-    let https = HttpsClient::new(PATIENCE).map_err(|error| {
-        let detail = format!("The system's certificates cannot be read: {error}.");
-        Failure::error("Servers cannot be verified", detail)
-    })?;
+    let https = session.https(PATIENCE);
     let authorization = match environment.get(TOKEN_VARIABLE) {
         Some(token) => Authorization::Token(Secret::new(token)),
         None => {

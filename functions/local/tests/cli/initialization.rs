@@ -47,6 +47,37 @@ fn backends_are_spelt_right() {
 }
 
 #[test]
+fn no_store_is_opened_without_a_backend() {
+    let main = "terraform {\n  backend \"s3\" {}\n}\nresource \"terraform_data\" \"a\" {}\n";
+    let scene = Scene::new(&[("main.tf", main)]);
+    let said = scene.succeed(&["init", "-backend=false"]).stdout;
+    assert!(!said.contains("Initializing the backend"), "{said}");
+    assert!(!scene.path().join(".plumb").exists());
+    scene.succeed(&["validate"]);
+}
+
+#[test]
+fn settings_of_a_backend_are_taken_with_a_note() {
+    let scene = Scene::new(&[("main.tf", "resource \"terraform_data\" \"a\" {}\n")]);
+    let ran = scene.succeed(&["init", "-backend-config=key=x", "-reconfigure", "-force-copy"]);
+    for flag in ["backend-config", "reconfigure", "force-copy"] {
+        let note = format!("Note: -{flag} does nothing: backends are read, not used");
+        assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_manifest_of_modules_that_cannot_be_read_is_written_anew() {
+    let scene = Scene::new(&[("main.tf", "resource \"terraform_data\" \"a\" {}\n")]);
+    scene.write(".terraform/modules/modules.json", b"{");
+    scene
+        .run(&["validate"])
+        .assert_refused("To install modules again and write it anew, run: plumb init");
+    scene.succeed(&["init"]);
+    scene.succeed(&["validate"]);
+}
+
+#[test]
 fn the_version_is_said_to_people_and_to_programs() {
     let scene = Scene::new(&[]);
     assert!(scene.succeed(&["version"]).stdout.starts_with("Plumbline v"));

@@ -2,33 +2,29 @@
 
 use crate::scene::Scene;
 use runs::bundle::BundleFiles;
-use test_servers::{Answer, WebServer};
+use test_servers::{Page, Site};
 
 const MAIN: &str = "module \"net\" {\n  source  = \"registry.example.com/acme/net/aws\"\n  version = \"1.0.0\"\n}\noutput \"path\" {\n  value = module.net.path\n}\n";
 const MODULE: &str =
     "resource \"terraform_data\" \"a\" {}\noutput \"path\" {\n  value = path.module\n}\n";
 
-fn registry() -> WebServer {
-    WebServer::start(|request| match &*request.target {
-        "/v1/acme/net/aws/versions" => {
-            Answer::found(r#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.1.0"}]}]}"#)
-        }
-        "/v1/acme/net/aws/1.0.0/download" | "/v1/acme/net/aws/1.1.0/download" => {
-            Answer { status: 204, ..Answer::not_found() }
-                .with_header("x-terraform-get", "/net.tar.gz")
-        }
-        "/net.tar.gz" => {
-            let files: BundleFiles = [("main.tf", MODULE)].into_iter().collect();
-            Answer::found(files.to_archive().unwrap())
-        }
-        _ => Answer::not_found(),
-    })
+fn registry() -> Site {
+    let site = Site::start_plain();
+    let versions = r#"{"modules":[{"versions":[{"version":"1.0.0"},{"version":"1.1.0"}]}]}"#;
+    site.put("/v1/acme/net/aws/versions", Page::file(versions));
+    for version in ["1.0.0", "1.1.0"] {
+        let page = Page::status(204).with_header("x-terraform-get", "/net.tar.gz");
+        site.put(format!("/v1/acme/net/aws/{version}/download"), page);
+    }
+    let files: BundleFiles = [("main.tf", MODULE)].into_iter().collect();
+    site.put("/net.tar.gz", Page::file(files.to_archive().unwrap()));
+    site
 }
 
-fn scene(server: &WebServer) -> Scene {
+fn scene(server: &Site) -> Scene {
     let hosts = format!(
-        "host \"registry.example.com\" {{\n  services = {{ \"modules.v1\" = \"{}/v1/\" }}\n}}\n",
-        server.url()
+        "host \"registry.example.com\" {{\n  services = {{ \"modules.v1\" = \"{}\" }}\n}}\n",
+        server.url("/v1/")
     );
     Scene::new(&[("main.tf", MAIN), (".terraformrc", &hosts)])
 }

@@ -1,7 +1,7 @@
 //! Providers, from a registry on this machine.
 
 use crate::scene::{Ran, Scene};
-use test_servers::{Page, ProviderRegistry, Release};
+use test_servers::{Page, ProviderRegistry, ProxyServer, Release, Site};
 
 const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 
@@ -133,6 +133,41 @@ fn tokens_come_from_files_and_the_environment() {
     let named = [("TF_CLI_CONFIG_FILE", rc.to_str().unwrap())];
     assert_eq!(estate.run_with(&["init"], &named).code, 0);
     assert_eq!(authorizations().as_deref(), Some("Bearer from a block"));
+}
+
+#[test]
+fn tokens_come_from_a_credentials_helper() {
+    use std::os::unix::fs::PermissionsExt;
+    let estate = Estate::new("1.0.0");
+    estate
+        .scene
+        .write(".terraformrc", b"credentials_helper \"mine\" {\n  args = [\"helped\"]\n}\n");
+    let said = estate.succeed(&["init"]).stdout;
+    assert!(said.contains("- Installed"), "what is not installed is not asked: {said}");
+    estate.registry.site.take_visits();
+    estate.remove(".terraform");
+    let program = ".terraform.d/plugins/terraform-credentials-mine";
+    estate.scene.write(program, b"#!/bin/sh\necho \"{\\\"token\\\": \\\"$1 $2 $3\\\"}\"\n");
+    let program = estate.scene.path().join(program);
+    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    estate.succeed(&["init"]);
+    let token = format!("Bearer helped get {}", estate.registry.site.host());
+    let visits = estate.registry.site.take_visits();
+    assert!(visits.iter().any(|visit| visit.authorization.as_ref() == Some(&token)), "{visits:?}");
+}
+
+#[test]
+fn a_proxy_of_the_environment_leads_to_registries() {
+    let estate = Estate::new("1.0.0");
+    let (site, proxy) = (&estate.registry.site, ProxyServer::start());
+    proxy.lead_to(&format!("{}:443", Site::NAME), &site.host());
+    let main = String::from_utf8(estate.scene.read("main.tf")).unwrap();
+    estate.scene.write("main.tf", main.replace(&site.host(), Site::NAME).as_bytes());
+    let ran = estate.run_with(&["init"], &[("HTTPS_PROXY", &proxy.url(""))]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains(&format!("- Installed {}/acme/x v1.0.0", Site::NAME)));
+    let asked = proxy.take_visits();
+    assert!(asked.iter().all(|visit| visit.asked == format!("CONNECT {}:443", Site::NAME)));
 }
 
 #[test]

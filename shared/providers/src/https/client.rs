@@ -1,30 +1,34 @@
-use super::{AnsweredFrom, Https, HttpsError};
+use super::route::Route;
+use super::{AnsweredFrom, Https, HttpsError, Proxies};
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::header::{HOST, LOCATION};
+use http::header::{ACCEPT, HeaderMap, HeaderName, LOCATION, PROXY_AUTHORIZATION, USER_AGENT};
 use http::{Method, Request, Response};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
 use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use url::Url;
 
 /// How often a redirection is followed.
 const REDIRECTIONS: usize = 5;
-/// What authorises and must not reach another host.
-const SECRETS: [&str; 2] = ["authorization", "private-token"];
+
+type Client = legacy::Client<HttpsConnector<Route>, Full<Bytes>>;
 
 /// A client that verifies servers by the system's roots, or by those that it is given.
 #[derive(Clone, Debug)]
 pub struct HttpsClient {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    /// Made for the first request: whoever needs no host needs no roots. Or why it cannot be.
+    client: Arc<OnceLock<Result<Client, String>>>,
+    /// Roots instead of the system's.
+    roots: Option<Arc<RootCertStore>>,
+    proxies: Proxies,
     patience: Duration,
     plain: Plain,
 }
@@ -41,33 +45,28 @@ enum Plain {
 }
 
 impl HttpsClient {
-    /// Waits this long for the head of each answer, and for the next part of its body.
-    ///
-    /// # Errors
-    /// Where the system has no roots.
-    pub fn new(patience: Duration) -> io::Result<HttpsClient> {
-        let connector = HttpsConnectorBuilder::new().with_native_roots()?;
-        Ok(HttpsClient::over(connector.https_or_http().enable_http1().build(), patience))
+    /// Waits this long for the head of each answer, and then for its body: the whole of one that is sent for, each part of one
+    /// that is downloaded.
+    pub fn new(patience: Duration) -> HttpsClient {
+        HttpsClient {
+            client: Arc::default(),
+            roots: None,
+            proxies: Proxies::default(),
+            patience,
+            plain: Plain::Loopback,
+        }
     }
 
-    /// As [`HttpsClient::new`], verifying servers by these roots alone.
-    ///
-    /// # Errors
-    /// Where nothing can be verified at all.
-    pub fn with_roots(roots: RootCertStore, patience: Duration) -> io::Result<HttpsClient> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(io::Error::other)?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let connector = HttpsConnectorBuilder::new().with_tls_config(config);
-        Ok(HttpsClient::over(connector.https_or_http().enable_http1().build(), patience))
+    /// Verifies servers by these roots alone.
+    #[must_use]
+    pub fn with_roots(self, roots: RootCertStore) -> HttpsClient {
+        HttpsClient { client: Arc::default(), roots: Some(Arc::new(roots)), ..self }
     }
 
-    fn over(connector: HttpsConnector<HttpConnector>, patience: Duration) -> HttpsClient {
-        let client = Client::builder(TokioExecutor::new()).build(connector);
-        HttpsClient { client, patience, plain: Plain::Loopback }
+    /// Reaches hosts through proxies.
+    #[must_use]
+    pub fn with_proxies(self, proxies: Proxies) -> HttpsClient {
+        HttpsClient { client: Arc::default(), proxies, ..self }
     }
 
     /// Reaches hosts without encryption too, with requests that carry nothing that authorises: for content whose checksum is
@@ -84,29 +83,58 @@ impl HttpsClient {
         HttpsClient { plain: Plain::Nowhere, ..self }
     }
 
+    fn client(&self) -> Result<&Client, HttpsError> {
+        let made = || self.make().map_err(|error| error.to_string());
+        let client = self.client.get_or_init(made).as_ref();
+        client.map_err(|error| HttpsError::NoRoots(error.clone()))
+    }
+
+    fn make(&self) -> io::Result<Client> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?;
+        let config = match &self.roots {
+            Some(roots) => config.with_root_certificates(roots.clone()),
+            None => config.with_native_roots()?,
+        };
+        let config = config.with_no_client_auth();
+        let route = Route::new(config.clone(), self.proxies.clone());
+        let connector = HttpsConnectorBuilder::new().with_tls_config(config);
+        let connector = connector.https_or_http().enable_http1().wrap_connector(route);
+        Ok(legacy::Client::builder(TokioExecutor::new()).build(connector))
+    }
+
     fn admits(&self, request: &Request<Bytes>) -> bool {
         if request.uri().scheme_str() == Some("https") {
             return true;
         }
         let loopback = matches!(request.uri().host(), Some("127.0.0.1" | "localhost" | "[::1]"));
-        let secret = SECRETS.iter().any(|name| request.headers().contains_key(*name));
         match self.plain {
             Plain::Nowhere => false,
             Plain::Loopback => loopback,
-            Plain::WithoutSecrets => loopback || !secret,
+            Plain::WithoutSecrets => loopback || request.headers().keys().all(is_harmless),
         }
     }
 
     /// The head of one answer.
-    async fn once(&self, request: Request<Bytes>) -> Result<Response<Incoming>, HttpsError> {
+    async fn once(&self, mut request: Request<Bytes>) -> Result<Response<Incoming>, HttpsError> {
         let host = host_of(&request);
         if !self.admits(&request) {
             return Err(HttpsError::Insecure(host));
         }
-        let answer = self.client.request(request.map(Full::new));
+        let proxy = self.proxies.of(request.uri());
+        let proxy = proxy.map_err(|why| HttpsError::Proxy(why.to_owned()))?;
+        // A proxy that makes a tunnel was asked for it, and the host has no use for what authorises there.
+        if request.uri().scheme_str() != Some("https")
+            && let Some(authorization) = proxy.and_then(|proxy| proxy.authorization.clone())
+        {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, authorization);
+        }
+        let answer = self.client()?.request(request.map(Full::new));
         match tokio::time::timeout(self.patience, answer).await {
             Ok(answer) => answer.map_err(|error| HttpsError::Unreachable(host, error.into())),
-            Err(_) => Err(HttpsError::TimedOut(host, self.patience.as_secs())),
+            Err(_) => Err(self.timed_out(&host)),
         }
     }
 
@@ -132,27 +160,60 @@ impl HttpsClient {
             let next = location.to_str().ok().and_then(|text| at.join(text).ok());
             let next = next.ok_or_else(lost)?;
             if next.origin() != at.origin() {
-                SECRETS.iter().for_each(|name| drop(headers.remove(*name)));
+                headers = harmless(&headers);
             }
             let mut request = Request::get(next.as_str()).body(Bytes::new()).map_err(|_| lost())?;
             *request.headers_mut() = headers.clone();
-            request.headers_mut().remove(HOST);
             at = next;
             host = host_of(&request);
             answer = self.once(request).await?;
         }
         Err(lost())
     }
+
+    /// Writes the body of an answer to `into` as it comes.
+    async fn copy(
+        &self,
+        host: &str,
+        mut body: Incoming,
+        limit: u64,
+        into: &mut (dyn AsyncWrite + Send + Unpin),
+    ) -> Result<u64, HttpsError> {
+        let mut length = 0;
+        loop {
+            let part = tokio::time::timeout(self.patience, body.frame()).await;
+            let Some(part) = part.map_err(|_| self.timed_out(host))? else { break };
+            let part = part.map_err(|e| HttpsError::BrokenOff(host.to_owned(), e.into()))?;
+            let Ok(data) = part.into_data() else { continue };
+            length += data.len() as u64;
+            if length > limit {
+                return Err(HttpsError::TooLarge(host.to_owned(), limit));
+            }
+            into.write_all(&data).await.map_err(HttpsError::Write)?;
+        }
+        into.flush().await.map_err(HttpsError::Write)?;
+        Ok(length)
+    }
+
+    fn timed_out(&self, host: &str) -> HttpsError {
+        HttpsError::TimedOut(host.to_owned(), self.patience.as_secs())
+    }
+}
+
+/// What may go to a host that was not asked first, or in the clear: whatever else a request carries may authorise who reads it.
+fn is_harmless(name: &HeaderName) -> bool {
+    *name == ACCEPT || *name == USER_AGENT
+}
+
+fn harmless(headers: &HeaderMap) -> HeaderMap {
+    let kept = headers.iter().filter(|(name, _)| is_harmless(name));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Whom a request is for, in words that hold no secret: paths and queries may.
 fn host_of(request: &Request<Bytes>) -> String {
-    request
-        .uri()
-        .authority()
-        .map(|a| a.as_str().rsplit('@').next().unwrap_or_default())
-        .unwrap_or_default()
-        .to_owned()
+    let authority = request.uri().authority().map_or("", |authority| authority.as_str());
+    authority.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
 #[async_trait]
@@ -164,15 +225,11 @@ impl Https for HttpsClient {
     ) -> Result<Response<Bytes>, HttpsError> {
         let (answer, host) = self.head(request).await?;
         let (head, body) = answer.into_parts();
-        let bound = usize::try_from(limit).unwrap_or(usize::MAX);
-        let body = Limited::new(body, bound).collect();
-        let body = tokio::time::timeout(self.patience, body).await;
-        let body = body.map_err(|_| HttpsError::TimedOut(host.clone(), self.patience.as_secs()))?;
-        let body = body.map_err(|error| match error.is::<LengthLimitError>() {
-            true => HttpsError::TooLarge(host, limit),
-            false => HttpsError::BrokenOff(host, error),
-        })?;
-        Ok(Response::from_parts(head, body.to_bytes()))
+        let mut content = Vec::new();
+        let copied = self.copy(&host, body, limit, &mut content);
+        let copied = tokio::time::timeout(self.patience, copied).await;
+        copied.unwrap_or_else(|_| Err(self.timed_out(&host)))?;
+        Ok(Response::from_parts(head, content.into()))
     }
 
     async fn download(
@@ -182,22 +239,11 @@ impl Https for HttpsClient {
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<Response<u64>, HttpsError> {
         let (answer, host) = self.head(request).await?;
-        let (head, mut body) = answer.into_parts();
-        let mut length = 0;
-        while head.status.is_success() {
-            let part = tokio::time::timeout(self.patience, body.frame()).await;
-            let part =
-                part.map_err(|_| HttpsError::TimedOut(host.clone(), self.patience.as_secs()))?;
-            let Some(part) = part else { break };
-            let part = part.map_err(|e| HttpsError::BrokenOff(host.clone(), e.into()))?;
-            let Ok(data) = part.into_data() else { continue };
-            length += data.len() as u64;
-            if length > limit {
-                return Err(HttpsError::TooLarge(host, limit));
-            }
-            into.write_all(&data).await.map_err(HttpsError::Write)?;
-        }
-        into.flush().await.map_err(HttpsError::Write)?;
+        let (head, body) = answer.into_parts();
+        let length = match head.status.is_success() {
+            true => self.copy(&host, body, limit, into).await?,
+            false => 0,
+        };
         Ok(Response::from_parts(head, length))
     }
 }

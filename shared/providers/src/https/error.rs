@@ -12,12 +12,15 @@ pub enum HttpsError {
          https://"
     )]
     Insecure(String),
+    /// What should lead to it cannot.
+    #[error("{0}")]
+    Proxy(String),
     /// It leads from one address to the next without end, or nowhere.
     #[error("{0} redirects too often, or to nothing that is an address")]
     Redirection(String),
     /// More came than was asked for.
     #[error(
-        "{0} answers more than {1} bytes, which protects the memory and the disk of this machine"
+        "{0} answers more than {1} bytes, the most that is taken, so that nobody can fill the memory or the disk of this machine"
     )]
     TooLarge(String, u64),
     /// Nothing came in time.

@@ -1,6 +1,6 @@
 use super::settings::{InvalidSettings, Settings};
 use crate::plugin::RunningPlugin;
-use crate::services::{Credentials, HostName, Token};
+use crate::services::{Credentials, HelperSettings, HostName, Token};
 use language::syntax::ast::{Attribute, Block, ExpressionKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ pub struct CliConfig {
     pub plugin_cache_may_break_dependency_lock_file: bool,
     /// What proves to hosts who asks.
     pub credentials: Credentials,
+    /// The program that knows further tokens.
+    pub credentials_helper: Option<HelperSettings>,
     /// Services of hosts that are not asked for them.
     pub hosts: BTreeMap<HostName, BTreeMap<String, String>>,
-    /// Whether to ask nobody about new versions of the program itself.
-    pub disable_checkpoint: bool,
 }
 
 /// What a CLI configuration is read with.
@@ -124,7 +124,6 @@ impl CliConfig {
                 "plugin_cache_may_break_dependency_lock_file" => {
                     config.plugin_cache_may_break_dependency_lock_file = file.bool(attribute)?;
                 }
-                "disable_checkpoint" => config.disable_checkpoint = file.bool(attribute)?,
                 _ => {}
             }
         }
@@ -139,7 +138,13 @@ impl CliConfig {
                         config.credentials.insert(host, Token::new(file.string(token)?));
                     }
                 }
-                "credentials_helper" => config.credentials.note_helper(file.label(block)?.clone()),
+                "credentials_helper" => {
+                    let helper = credentials_helper(&file, block)?;
+                    if config.credentials_helper.replace(helper).is_some() {
+                        let detail = MergeError::TwoHelpers.to_string();
+                        return Err(file.error(block.type_span, detail));
+                    }
+                }
                 "host" => {
                     let services = block.body.attribute("services");
                     let services = services.map(|s| texts_by_name(&file, s)).transpose()?;
@@ -154,20 +159,24 @@ impl CliConfig {
     /// Takes over what another file says; where both say something, the other counts.
     ///
     /// # Errors
-    /// Where both say how providers are installed.
-    pub fn merge(&mut self, other: CliConfig) -> Result<(), TwoInstallations> {
-        if other.installation.is_some() {
-            if self.installation.is_some() {
-                return Err(TwoInstallations);
+    /// Where both say how providers are installed, or name a helper, and not the same one.
+    pub fn merge(&mut self, other: CliConfig) -> Result<(), MergeError> {
+        if let Some(installation) = other.installation
+            && self.installation.replace(installation).is_some()
+        {
+            return Err(MergeError::TwoInstallations);
+        }
+        if let Some(helper) = other.credentials_helper {
+            if self.credentials_helper.as_ref().is_some_and(|known| known.name != helper.name) {
+                return Err(MergeError::TwoHelpers);
             }
-            self.installation = other.installation;
+            self.credentials_helper = Some(helper);
         }
         self.dev_overrides.extend(other.dev_overrides);
         self.running.extend(other.running);
         self.plugin_cache_dir = other.plugin_cache_dir.or_else(|| self.plugin_cache_dir.take());
         self.plugin_cache_may_break_dependency_lock_file |=
             other.plugin_cache_may_break_dependency_lock_file;
-        self.disable_checkpoint |= other.disable_checkpoint;
         self.credentials.extend(other.credentials);
         self.hosts.extend(other.hosts);
         Ok(())
@@ -180,7 +189,8 @@ impl CliConfig {
         working_directory: &Path,
     ) -> Result<(), InvalidSettings> {
         if self.installation.is_some() {
-            return Err(file.error(block.type_span, TwoInstallations.to_string()));
+            let detail = MergeError::TwoInstallations.to_string();
+            return Err(file.error(block.type_span, detail));
         }
         if let Some(overrides) = block.body.attribute("dev_overrides") {
             self.dev_overrides = dev_overrides(file, overrides, working_directory)?;
@@ -192,10 +202,17 @@ impl CliConfig {
     }
 }
 
-/// Two files of a CLI configuration, or two places in one, say how providers are installed.
+/// Two files of a CLI configuration, or two places in one, say what only one may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there must be no more than one provider_installation block")]
-pub struct TwoInstallations;
+#[non_exhaustive]
+pub enum MergeError {
+    /// How providers are installed.
+    #[error("there must be no more than one provider_installation block")]
+    TwoInstallations,
+    /// Which program knows further tokens.
+    #[error("there must be no more than one credentials_helper block")]
+    TwoHelpers,
+}
 
 impl CliConfigSurroundings<'_> {
     /// The directory of a plugin cache: variables in it count, and an empty path is none.
@@ -231,6 +248,12 @@ impl CliConfigSurroundings<'_> {
 
 fn host(file: &Settings, block: &Block) -> Result<HostName, InvalidSettings> {
     file.label(block)?.parse().map_err(|error| file.error(block.header_span(), format!("{error}")))
+}
+
+fn credentials_helper(file: &Settings, block: &Block) -> Result<HelperSettings, InvalidSettings> {
+    let args = block.body.attribute("args").map(|args| file.strings(args)).transpose()?;
+    let args = args.unwrap_or_default().iter().map(ToString::to_string).collect();
+    Ok(HelperSettings { name: file.label(block)?.to_string(), args })
 }
 
 fn texts_by_name(

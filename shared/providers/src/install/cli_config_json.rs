@@ -1,9 +1,13 @@
-use super::cli_config::{CliConfig, CliConfigSurroundings};
+use super::cli_config::{CliConfig, CliConfigSurroundings, MergeError};
 use super::settings::InvalidSettings;
-use crate::services::{HostName, Token};
+use crate::services::{HelperSettings, HostName, Token};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::error::Category;
 use std::collections::BTreeMap;
+
+/// What a file that is JSON, and no CLI configuration, should be.
+const FORM: &str = "a value is not of the form that it has in a CLI configuration: \"credentials\" maps hosts to objects with a \"token\" in quotes, \"host\" maps them to objects with \"services\", \"credentials_helper\" maps a name to an object with \"args\", \"plugin_cache_dir\" is a string, and plugin_cache_may_break_dependency_lock_file is true or false";
 
 /// A CLI configuration in JSON: what `login` commands write are credentials.
 #[derive(Deserialize)]
@@ -11,20 +15,24 @@ struct File {
     #[serde(default)]
     credentials: BTreeMap<String, HostCredentials>,
     #[serde(default)]
-    credentials_helper: BTreeMap<String, Value>,
+    credentials_helper: BTreeMap<String, HelperArguments>,
     #[serde(default)]
     host: BTreeMap<String, HostServices>,
     plugin_cache_dir: Option<String>,
     #[serde(default)]
     plugin_cache_may_break_dependency_lock_file: bool,
-    #[serde(default)]
-    disable_checkpoint: bool,
     provider_installation: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct HostCredentials {
     token: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct HelperArguments {
+    #[serde(default)]
+    args: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -39,8 +47,14 @@ pub(super) fn parse(
     surroundings: CliConfigSurroundings<'_>,
 ) -> Result<CliConfig, InvalidSettings> {
     let wrong = |line, detail: String| InvalidSettings { file: name.into(), line, detail };
-    let file: File = serde_json::from_slice(text)
-        .map_err(|e| wrong(u32::try_from(e.line()).unwrap_or(1), e.to_string()))?;
+    let file: File = serde_json::from_slice(text).map_err(|error| {
+        let detail = match error.classify() {
+            // What was found instead is not said: it may be a token.
+            Category::Data => FORM.to_owned(),
+            _ => error.to_string(),
+        };
+        wrong(u32::try_from(error.line()).unwrap_or(1), detail)
+    })?;
     if file.provider_installation.is_some() {
         let detail = "provider_installation is not supported in JSON; write it into a file whose name ends with .tfrc";
         return Err(wrong(1, detail.into()));
@@ -50,7 +64,6 @@ pub(super) fn parse(
         plugin_cache_dir: file.plugin_cache_dir.and_then(|path| surroundings.cache(&path)),
         plugin_cache_may_break_dependency_lock_file: file
             .plugin_cache_may_break_dependency_lock_file,
-        disable_checkpoint: file.disable_checkpoint,
         ..CliConfig::default()
     };
     for (name, credentials) in file.credentials {
@@ -58,8 +71,10 @@ pub(super) fn parse(
             config.credentials.insert(host(&name)?, Token::new(token));
         }
     }
-    if let Some((helper, _)) = file.credentials_helper.into_iter().next() {
-        config.credentials.note_helper(helper);
+    for (name, HelperArguments { args }) in file.credentials_helper {
+        if config.credentials_helper.replace(HelperSettings { name, args }).is_some() {
+            return Err(wrong(1, MergeError::TwoHelpers.to_string()));
+        }
     }
     for (name, services) in file.host {
         config.hosts.insert(host(&name)?, services.services);

@@ -68,15 +68,6 @@ pub enum InstallError {
         /// What the configuration wants.
         constraints: String,
     },
-    /// The version of what is built on one's own machine is no version to install.
-    #[error(
-        "Could not retrieve the list of available versions for provider {}: 0.0.0 is not a valid provider version. If it stands for a provider that is not published, use dev_overrides in the CLI configuration",
-        provider.for_display()
-    )]
-    VersionZero {
-        /// The provider.
-        provider: ProviderAddress,
-    },
     /// A source of packages gives no usable answer.
     #[error("{}", of_source(.provider, .version.as_deref(), .reason))]
     Source {
@@ -223,7 +214,6 @@ impl InstallError {
             | InstallError::NotInRegistry { .. }
             | InstallError::LockedGone { .. }
             | InstallError::LockedOut { .. }
-            | InstallError::VersionZero { .. }
             | InstallError::Source { version: None, .. } => {
                 "Failed to query available provider packages"
             }

@@ -2,7 +2,6 @@ use super::cli_config::{CliConfig, InstallationKind, InstallationMethod};
 use super::error::InstallError;
 use super::event::{InstallEvent, InstallObserver};
 use super::hash::PackageHash;
-use super::layout;
 use super::lock::{Locks, ProviderLock};
 use super::placing::{Placed, Placing};
 use super::platform::Platform;
@@ -238,32 +237,28 @@ impl Installer {
         let placing = Placing {
             provider,
             version,
-            target: self.target(&self.directory, provider, version),
+            root: &self.directory,
+            platform: &self.platform,
             limits: self.limits,
             network: self.network.as_ref(),
         };
-        if placing.holds_any_of(&locked).await? {
+        // What is not locked is fetched, whatever is there.
+        if !locked.is_empty() && placing.held().await.is_some_and(|held| locked.contains(&held)) {
             observer.event(InstallEvent::AlreadyInstalled { provider, version });
             return Ok(with(BTreeSet::new()));
         }
-        let cache = self.cache()?;
-        let cached = cache.map(|cache| Placing {
-            target: self.target(cache, provider, version),
-            ..placing.clone()
-        });
-        if let Some(cached) = &cached {
-            let will_do = match locked.is_empty() {
-                true => self.config.plugin_cache_may_break_dependency_lock_file,
-                false => cached.holds_any_of(&locked).await?,
-            };
-            if will_do && let Some(hash) = cached.held().await? {
-                observer.event(InstallEvent::FromCache { provider, version });
-                placing.link(&cached.target).await?;
-                if locked.is_empty() {
-                    observer.event(InstallEvent::LockedForThisPlatform { provider });
-                }
-                return Ok(with([hash].into()));
+        let cached = self.cache()?.map(|cache| Placing { root: cache, ..placing.clone() });
+        let may_break = self.config.plugin_cache_may_break_dependency_lock_file;
+        if let Some(cached) = cached.as_ref().filter(|_| may_break || !locked.is_empty())
+            && let Some(hash) = cached.held().await
+            && (locked.is_empty() || locked.contains(&hash))
+        {
+            observer.event(InstallEvent::FromCache { provider, version });
+            placing.link(&cached.target()).await?;
+            if locked.is_empty() {
+                observer.event(InstallEvent::LockedForThisPlatform { provider });
             }
+            return Ok(with([hash].into()));
         }
         let location = match self.locate(provider, version).await {
             // Nobody has the locked version any more, for whatever platform.
@@ -287,11 +282,11 @@ impl Installer {
         let placed = place.place(&location, &allowed).await;
         if let Err(InstallError::ChecksumMismatch { .. }) = placed {
             // A package that is not the locked one must not be found in its place either.
-            placing.take_away()?;
+            placing.take_away().await?;
         }
         let Placed { hash, signed, authentication } = placed?;
         if let Some(cached) = &cached {
-            placing.link(&cached.target).await?;
+            placing.link(&cached.target()).await?;
         }
         if signed.is_empty() && locked.iter().all(|known| *known == hash) {
             observer.event(InstallEvent::LockedForThisPlatform { provider });
@@ -299,10 +294,6 @@ impl Installer {
         let authentication = &authentication;
         observer.event(InstallEvent::Installed { provider, version, authentication });
         Ok(with(signed.into_iter().chain([hash]).collect()))
-    }
-
-    fn target(&self, root: &Path, provider: &ProviderAddress, version: &Version) -> PathBuf {
-        layout::package_directory(root, provider, version, &self.platform)
     }
 
     /// The plugin cache, where there is one.

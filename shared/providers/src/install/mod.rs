@@ -15,12 +15,13 @@ mod placing;
 mod platform;
 mod settings;
 mod source;
+mod staging;
 mod unpack;
 mod version;
 
 pub use cli_config::{
-    CliConfig, CliConfigSurroundings, InstallationKind, InstallationMethod, ProviderPattern,
-    TwoInstallations,
+    CliConfig, CliConfigSurroundings, InstallationKind, InstallationMethod, MergeError,
+    ProviderPattern,
 };
 pub use error::{DownloadError, InstallError};
 pub use event::{Authentication, InstallEvent, InstallObserver};

@@ -1,35 +1,29 @@
 //! A package on its way into a directory: fetched, verified, unpacked beside its place, and renamed into it, so that whenever the
-//! process dies there is a whole package or none.
+//! process dies there is a whole package or none. Work on the disk is done off the runtime's own threads.
 
 use super::error::{DownloadError, InstallError};
 use super::event::Authentication;
 use super::hash::PackageHash;
 use super::layout;
+use super::platform::Platform;
 use super::source::{Expected, Network, PackageLocation};
-use super::unpack::{PackageLimits, unpack};
+use super::staging::Staging;
+use super::unpack::{PackageLimits, UnpackError, unpack};
 use super::version::Version;
-use crate::https::HttpsError;
+use crate::https::{self, HttpsError};
 use std::collections::BTreeSet;
-use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tempfile::TempDir;
 use values::address::ProviderAddress;
-
-/// What names of directories begin with in which packages are not whole yet. No platform is named so.
-const STAGING: &str = ".partial-";
-/// After so long nobody works there any more.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A package of one version, and its place.
 #[derive(Clone)]
 pub(super) struct Placing<'a> {
     pub(super) provider: &'a ProviderAddress,
     pub(super) version: &'a Version,
-    /// The package's directory.
-    pub(super) target: PathBuf,
+    /// Below what packages are.
+    pub(super) root: &'a Path,
+    pub(super) platform: &'a Platform,
     pub(super) limits: PackageLimits,
     pub(super) network: Option<&'a Network>,
 }
@@ -44,22 +38,18 @@ pub(super) struct Placed {
 }
 
 impl Placing<'_> {
-    /// The checksum of what is in place; `None` where nothing is that could be run.
-    pub(super) async fn held(&self) -> Result<Option<PackageHash>, InstallError> {
-        if !self.target.is_dir() || layout::executable(&self.target, self.provider).is_err() {
-            return Ok(None);
-        }
-        self.hash_of(self.target.clone()).await.map(Some)
+    /// The package's directory.
+    pub(super) fn target(&self) -> PathBuf {
+        layout::package_directory(self.root, self.provider, self.version, self.platform)
     }
 
-    /// Whether what is in place is one of these packages.
-    pub(super) async fn holds_any_of(
-        &self,
-        hashes: &BTreeSet<PackageHash>,
-    ) -> Result<bool, InstallError> {
-        // What cannot be read is put in place anew.
-        let held = self.held().await.ok().flatten();
-        Ok(held.is_some_and(|held| hashes.contains(&held)))
+    /// The checksum of what is in place; `None` where nothing is that could be read and run, which is put in place anew.
+    pub(super) async fn held(&self) -> Option<PackageHash> {
+        let target = self.target();
+        if !target.is_dir() || layout::executable(&target, self.provider).is_err() {
+            return None;
+        }
+        self.hash_of(target).await.ok()
     }
 
     /// Puts a package in place of whatever is there. It has to be what its source has announced, and one of `allowed`, where
@@ -79,11 +69,11 @@ impl Placing<'_> {
                 Ok(Placed { hash, signed: BTreeSet::new(), authentication })
             }
             PackageLocation::Packed(archive) => {
-                let staging = self.staging()?;
+                let staging = self.staging().await?;
                 self.unpacked(&staging, archive, &Expected::Anything, allowed).await
             }
             PackageLocation::Remote { url, expected } => {
-                let staging = self.staging()?;
+                let staging = self.staging().await?;
                 let archive = staging.path().join("archive.zip");
                 let fetched = fetch(self.network, url, &archive, self.limits).await;
                 fetched.map_err(|failure| {
@@ -96,7 +86,7 @@ impl Placing<'_> {
 
     async fn unpacked(
         &self,
-        staging: &TempDir,
+        staging: &Staging,
         archive: &Path,
         expected: &Expected,
         allowed: &BTreeSet<PackageHash>,
@@ -115,7 +105,10 @@ impl Placing<'_> {
         let unpacked = blocking(move || Ok(unpack(&from, &to, limits))).await;
         unpacked.unwrap_or_else(|error| Err(error.into())).map_err(|reason| {
             let (provider, version) = self.names();
-            InstallError::Unpack { provider, version, reason }
+            match reason {
+                UnpackError::Files(error) => self.files(&packed, error),
+                reason => InstallError::Unpack { provider, version, reason },
+            }
         })?;
         let hash = self.hash_of(packed.clone()).await?;
         if let Expected::AnyOf(hashes) = expected
@@ -125,7 +118,9 @@ impl Placing<'_> {
         }
         self.check_locked(allowed, [&hash, &packed_hash])?;
         self.check_program(&packed)?;
-        self.replace(&packed, &hash)?;
+        let (target, kept) = (self.target(), hash.clone());
+        let replaced = blocking(move || replace(&target, &packed, &kept)).await;
+        replaced.map_err(|error| self.files(&self.target(), error))?;
         let (signed, authentication) = match expected {
             Expected::Anything => (BTreeSet::new(), Authentication::Unauthenticated),
             Expected::AnyOf(_) => (BTreeSet::new(), Authentication::VerifiedChecksum),
@@ -138,53 +133,30 @@ impl Placing<'_> {
 
     /// Puts a link to a package in place of whatever is there.
     pub(super) async fn link(&self, package: &Path) -> Result<(), InstallError> {
-        let source = package.canonicalize().map_err(|error| self.files(package, error))?;
-        let staging = self.staging()?;
+        let staging = self.staging().await?;
+        let (target, package) = (self.target(), package.to_owned());
         let link = staging.path().join("package");
-        std::os::unix::fs::symlink(source, &link).map_err(|error| self.files(&link, error))?;
-        self.take_away()?;
-        std::fs::rename(&link, &self.target).map_err(|error| self.files(&self.target, error))
-    }
-
-    /// Renames a whole package into its place.
-    fn replace(&self, package: &Path, hash: &PackageHash) -> Result<(), InstallError> {
-        let failed = |error| self.files(&self.target, error);
-        // So that it can be replaced and removed like any other directory.
-        std::fs::set_permissions(package, Permissions::from_mode(0o755)).map_err(failed)?;
-        // In a cache another process may have been faster, with the same package, and may be running it.
-        if std::fs::rename(package, &self.target).is_ok()
-            || PackageHash::of_directory(&self.target).is_ok_and(|there| there == *hash)
-        {
-            return Ok(());
-        }
-        self.take_away()?;
-        std::fs::rename(package, &self.target).map_err(failed)
+        let linked = blocking(move || {
+            std::os::unix::fs::symlink(package.canonicalize()?, &link)?;
+            take_away(&target)?;
+            target.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::rename(&link, &target)
+        });
+        linked.await.map_err(|error| self.files(&self.target(), error))
     }
 
     /// Removes what is in place, or the link to it.
-    pub(super) fn take_away(&self) -> Result<(), InstallError> {
-        let removed = match std::fs::symlink_metadata(&self.target) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => Err(error),
-            Ok(found) if found.is_dir() => std::fs::remove_dir_all(&self.target),
-            Ok(_) => std::fs::remove_file(&self.target),
-        };
-        match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(self.files(&self.target, error))
-            }
-            _ => Ok(()),
-        }
+    pub(super) async fn take_away(&self) -> Result<(), InstallError> {
+        let target = self.target();
+        let removed = blocking(move || take_away(&target)).await;
+        removed.map_err(|error| self.files(&self.target(), error))
     }
 
-    /// A directory beside the place, which goes with what is left in it.
-    fn staging(&self) -> Result<TempDir, InstallError> {
-        let parent = self.target.parent().unwrap_or(&self.target);
-        let made = std::fs::create_dir_all(parent).and_then(|()| {
-            sweep(parent);
-            tempfile::Builder::new().prefix(STAGING).tempdir_in(parent)
-        });
-        made.map_err(|error| self.files(parent, error))
+    async fn staging(&self) -> Result<Staging, InstallError> {
+        let directory = layout::provider_directory(self.root, self.provider);
+        let parent = directory.clone();
+        let staging = blocking(move || Staging::new_in(&parent)).await;
+        staging.map_err(|error| self.files(&directory, error))
     }
 
     async fn hash_of(&self, directory: PathBuf) -> Result<PackageHash, InstallError> {
@@ -244,14 +216,11 @@ pub(super) async fn fetch(
     let mut again = true;
     loop {
         let mut to = tokio::fs::File::create(file).await.map_err(FetchFailure::Files)?;
-        let answer = network.services.download(url, None, limits.archive, &mut to).await;
+        let answer = network.services.download(url, limits.archive, &mut to).await;
         match answer {
             Ok(answer) if answer.status.is_success() => return Ok(()),
             Ok(answer) => {
-                let (mut url, status) = (answer.url, answer.status);
-                // It may be signed, and good for whoever reads of it.
-                url.set_query(None);
-                let url = url.to_string();
+                let (url, status) = (https::shown(&answer.url), answer.status);
                 return Err(FetchFailure::Download(DownloadError::Refused { url, status }));
             }
             Err(error) if again && error.may_pass() => again = false,
@@ -277,17 +246,34 @@ pub(super) fn not_fetched(
     }
 }
 
-/// Removes what processes that died have left behind.
-fn sweep(parent: &Path) {
-    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        let staging = entry.file_name().to_string_lossy().starts_with(STAGING);
-        let modified = entry.metadata().and_then(|metadata| metadata.modified());
-        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
-        if staging && age.is_some_and(|age| age > ABANDONED) {
-            // What cannot be removed is in nobody's way.
-            let _ = std::fs::remove_dir_all(entry.path());
+/// Renames a whole package into its place.
+fn replace(target: &Path, package: &Path, hash: &PackageHash) -> io::Result<()> {
+    target.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    let mut again = true;
+    loop {
+        let Err(error) = std::fs::rename(package, target) else { return Ok(()) };
+        // In a cache another process may have been faster, with the same package, and may be running it.
+        if PackageHash::of_directory(target).is_ok_and(|there| there == *hash) {
+            return Ok(());
         }
+        if !std::mem::take(&mut again) {
+            return Err(error);
+        }
+        take_away(target)?;
     }
+}
+
+/// Removes a package, or the link to it.
+fn take_away(target: &Path) -> io::Result<()> {
+    let removed = match std::fs::symlink_metadata(target) {
+        Ok(found) if found.is_dir() => std::fs::remove_dir_all(target),
+        Ok(_) => std::fs::remove_file(target),
+        Err(error) => Err(error),
+    };
+    removed.or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
 }
 
 /// Work that waits for the disk, off the runtime's own threads.

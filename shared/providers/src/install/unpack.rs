@@ -41,7 +41,7 @@ pub enum UnpackError {
     )]
     Special(String),
     /// It is larger than any package.
-    #[error("the archive unpacks to more than {} files or {} bytes, which protects the disk; nothing of it was kept", .0.entries, .0.unpacked)]
+    #[error("the archive unpacks to more than {} files or {} bytes, the most that is taken, so that nobody can fill the disk; nothing of it was kept", .0.entries, .0.unpacked)]
     TooLarge(PackageLimits),
     /// Files cannot be written.
     #[error("{0}")]

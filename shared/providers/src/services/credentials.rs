@@ -10,12 +10,9 @@ const VARIABLE: &str = "TF_TOKEN_";
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(Arc<str>);
 
-/// The tokens of hosts, and whose token is not known here.
+/// The tokens of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Credentials {
-    tokens: BTreeMap<HostName, Token>,
-    helper: Option<Arc<str>>,
-}
+pub struct Credentials(BTreeMap<HostName, Token>);
 
 impl Token {
     /// A token as its host gave it.
@@ -37,24 +34,15 @@ impl fmt::Debug for Token {
 impl Credentials {
     /// The token for a host.
     pub fn token(&self, host: &HostName) -> Option<&Token> {
-        self.tokens.get(host)
-    }
-    /// The program that would know further tokens, which is not asked.
-    pub fn unused_helper(&self) -> Option<&str> {
-        self.helper.as_deref()
+        self.0.get(host)
     }
     /// Sets the token for a host.
     pub fn insert(&mut self, host: HostName, token: Token) {
-        self.tokens.insert(host, token);
-    }
-    /// Notes a program that would know further tokens.
-    pub fn note_helper(&mut self, name: impl Into<Arc<str>>) {
-        self.helper = Some(name.into());
+        self.0.insert(host, token);
     }
     /// Those of `other` too; where both know a host, those of `other` count.
     pub fn extend(&mut self, other: Credentials) {
-        self.tokens.extend(other.tokens);
-        self.helper = other.helper.or_else(|| self.helper.take());
+        self.0.extend(other.0);
     }
 
     /// The tokens in an environment: `TF_TOKEN_example_com` for `example.com`, with two underscores for a dash. What names no

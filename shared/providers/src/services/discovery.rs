@@ -1,4 +1,6 @@
-use super::{Credentials, DiscoveryError, HostName};
+use super::{
+    Credentials, CredentialsHelper, DiscoveryError, HelperError, HostName, Token, Unauthorized,
+};
 use crate::https::Https;
 use http::StatusCode;
 use serde_json::Value;
@@ -20,6 +22,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Services {
     https: Arc<dyn Https>,
     credentials: Credentials,
+    helper: Option<CredentialsHelper>,
+    /// What the helper has said.
+    helped: Mutex<HashMap<HostName, Option<Token>>>,
     fixed: BTreeMap<HostName, Arc<Offered>>,
     discovered: Mutex<HashMap<HostName, Arc<Offered>>>,
     pause: Duration,
@@ -45,6 +50,8 @@ impl Services {
         Services {
             https,
             credentials,
+            helper: None,
+            helped: Mutex::default(),
             fixed: BTreeMap::new(),
             discovered: Mutex::default(),
             pause: PAUSE,
@@ -66,6 +73,12 @@ impl Services {
         Ok(self)
     }
 
+    /// Asks this program for tokens of hosts whose credentials are not known.
+    #[must_use]
+    pub fn with_helper(self, helper: CredentialsHelper) -> Services {
+        Services { helper: Some(helper), ..self }
+    }
+
     /// Waits this long before a host that failed is asked again.
     #[must_use]
     pub fn with_pause(self, pause: Duration) -> Services {
@@ -76,9 +89,37 @@ impl Services {
     pub fn https(&self) -> &Arc<dyn Https> {
         &self.https
     }
-    /// What proves to hosts who asks.
-    pub fn credentials(&self) -> &Credentials {
-        &self.credentials
+    /// The token for a host: one that is known, or else what the helper says, once for each host. A helper that is not installed
+    /// knows none, as Terraform has it.
+    ///
+    /// # Errors
+    /// Where the helper cannot say.
+    pub async fn token(&self, host: &HostName) -> Result<Option<Token>, HelperError> {
+        if let Some(token) = self.credentials.token(host) {
+            return Ok(Some(token.clone()));
+        }
+        let Some(helper) = self.helper.as_ref().filter(|helper| helper.program().is_ok()) else {
+            return Ok(None);
+        };
+        // Held while the helper is asked, so that nobody asks it twice: it may ask a person.
+        let mut helped = self.helped.lock().await;
+        if let Some(known) = helped.get(host) {
+            return Ok(known.clone());
+        }
+        let token = helper.get(host).await?;
+        helped.insert(host.clone(), token.clone());
+        Ok(token)
+    }
+
+    /// What to say where a host refuses: it wants credentials, or other ones.
+    pub async fn unauthorized(&self, host: &HostName) -> Unauthorized {
+        let given = self.token(host).await.is_ok_and(|token| token.is_some());
+        let helper = self.helper.as_ref().filter(|_| !given);
+        let helper = helper.map(|helper| match helper.program() {
+            Ok(_) => format!("the credentials helper {:?} has none for it", helper.name()),
+            Err(missing) => missing.to_string(),
+        });
+        Unauthorized { host: host.clone(), given, helper }
     }
     pub(super) fn pause(&self) -> Duration {
         self.pause

@@ -6,11 +6,13 @@
 mod credentials;
 mod discovery;
 mod error;
+mod helper;
 mod host_name;
 mod request;
 
 pub use credentials::{Credentials, Token};
 pub use discovery::Services;
-pub use error::DiscoveryError;
+pub use error::{DiscoveryError, RequestError, Unauthorized};
+pub use helper::{CredentialsHelper, HelperError, HelperSettings};
 pub use host_name::{HostName, InvalidHostName};
 pub use request::Answer;

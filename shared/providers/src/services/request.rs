@@ -1,10 +1,8 @@
-use super::{HostName, Services, Token};
-use crate::https::{AnsweredFrom, HttpsError};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use super::{HostName, RequestError, Services};
+use crate::https::{self, AnsweredFrom, HttpsError};
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, USER_AGENT};
-use http::{HeaderValue, Request, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use language::version::COMPATIBLE_TERRAFORM_VERSION;
 use tokio::io::AsyncWrite;
 use url::Url;
@@ -41,52 +39,16 @@ fn may_pass(status: StatusCode) -> bool {
         || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
-fn request(url: &Url, token: Option<&Token>) -> Option<Request<Bytes>> {
+fn request(url: &Url, token: Option<HeaderValue>) -> Result<Request<Bytes>, HttpsError> {
     let mut request = Request::get(without_user(url).as_str())
         .header(USER_AGENT, concat!("Plumbline/", env!("CARGO_PKG_VERSION")))
         .header("x-terraform-version", COMPATIBLE_TERRAFORM_VERSION)
         .header(ACCEPT, "application/json, */*;q=0.5");
-    let authorization = match token {
-        Some(token) => Some(format!("Bearer {}", token.reveal())),
-        None => basic(url),
-    };
-    if let Some(authorization) = authorization {
-        let mut value = HeaderValue::from_str(&authorization).ok()?;
-        value.set_sensitive(true);
-        request = request.header(AUTHORIZATION, value);
+    if let Some(authorization) = token.or_else(|| https::basic(url)) {
+        request = request.header(AUTHORIZATION, authorization);
     }
-    request.body(Bytes::new()).ok()
-}
-
-/// A name and password that stand in an address.
-fn basic(url: &Url) -> Option<String> {
-    if url.username().is_empty() && url.password().is_none() {
-        return None;
-    }
-    let mut both = decoded(url.username());
-    both.push(b':');
-    both.extend(decoded(url.password().unwrap_or_default()));
-    Some(format!("Basic {}", STANDARD.encode(both)))
-}
-
-/// Octets that an address writes as `%` and two digits.
-fn decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        let digits = (*first == b'%').then(|| tail.get(..2)).flatten();
-        match digits.and_then(|digits| hex::decode(digits).ok()) {
-            Some(octet) => {
-                decoded.extend(octet);
-                rest = &tail[2..];
-            }
-            None => {
-                decoded.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    decoded
+    let host = || url.host_str().unwrap_or_default().to_owned();
+    request.body(Bytes::new()).map_err(|_| HttpsError::Redirection(host()))
 }
 
 impl Services {
@@ -94,49 +56,62 @@ impl Services {
     /// What may pass in a moment is asked twice.
     ///
     /// # Errors
-    /// Where no answer came. A refusal is an answer.
+    /// Where no answer came, or its token cannot be had. A refusal is an answer.
     pub async fn get(
         &self,
         url: &Url,
         host: Option<&HostName>,
         limit: u64,
-    ) -> Result<Answer<Bytes>, HttpsError> {
-        let token = host.and_then(|host| self.credentials().token(host));
+    ) -> Result<Answer<Bytes>, RequestError> {
+        let token = match host {
+            Some(host) => self.bearer(host).await?,
+            None => None,
+        };
         let ask = || async {
-            let request = request(url, token).ok_or_else(|| unsendable(url))?;
-            let (head, body) = self.https().send(request, limit).await?.into_parts();
-            let from = head.extensions.get::<AnsweredFrom>();
-            let from = from.map_or_else(|| url.clone(), |from| from.0.clone());
-            Ok(Answer { status: head.status, headers: head.headers, url: from, body })
+            let request = request(url, token.clone())?;
+            Ok::<_, HttpsError>(answer(url, self.https().send(request, limit).await?))
         };
         match ask().await {
             Ok(answer) if may_pass(answer.status) => {}
-            Err(error) if HttpsError::may_pass(&error) => {}
-            answer => return answer,
+            Err(error) if error.may_pass() => {}
+            answer => return Ok(answer?),
         }
         tokio::time::sleep(self.pause()).await;
-        ask().await
+        Ok(ask().await?)
     }
 
-    /// Writes what there is at an address to `into`. No token goes along, unless `host` says whose. Asked once: what was written
-    /// before an error has to be thrown away first.
+    /// What a host's token makes of a request.
+    async fn bearer(&self, host: &HostName) -> Result<Option<HeaderValue>, RequestError> {
+        let token = self.token(host).await;
+        let token =
+            token.map_err(|source| RequestError::Credentials { host: host.clone(), source })?;
+        let Some(token) = token else { return Ok(None) };
+        let value = HeaderValue::from_str(&format!("Bearer {}", token.reveal()));
+        let mut value = value.map_err(|_| RequestError::Unsendable { host: host.clone() })?;
+        value.set_sensitive(true);
+        Ok(Some(value))
+    }
+
+    /// Writes what there is at an address to `into`. No token goes along. Asked once: what was written before an error has to be
+    /// thrown away first.
     ///
     /// # Errors
     /// Where no answer came, it broke off, or it cannot be written. A refusal is an answer.
     pub async fn download(
         &self,
         url: &Url,
-        host: Option<&HostName>,
         limit: u64,
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<Answer<u64>, HttpsError> {
-        let token = host.and_then(|host| self.credentials().token(host));
-        let request = request(url, token).ok_or_else(|| unsendable(url))?;
-        let (head, body) = self.https().download(request, limit, into).await?.into_parts();
-        let from = head.extensions.get::<AnsweredFrom>();
-        let from = from.map_or_else(|| url.clone(), |from| from.0.clone());
-        Ok(Answer { status: head.status, headers: head.headers, url: from, body })
+        Ok(answer(url, self.https().download(request(url, None)?, limit, into).await?))
     }
+}
+
+fn answer<B>(url: &Url, response: Response<B>) -> Answer<B> {
+    let (head, body) = response.into_parts();
+    let from = head.extensions.get::<AnsweredFrom>();
+    let url = from.map_or_else(|| url.clone(), |from| from.0.clone());
+    Answer { status: head.status, headers: head.headers, url, body }
 }
 
 /// An address without the name and password in it.
@@ -145,8 +120,4 @@ fn without_user(url: &Url) -> Url {
     // An address with a host can do without them.
     let _ = (url.set_username(""), url.set_password(None));
     url
-}
-
-fn unsendable(url: &Url) -> HttpsError {
-    HttpsError::Redirection(url.host_str().unwrap_or_default().to_owned())
 }

@@ -123,19 +123,25 @@ async fn permissions_come_from_the_archive_and_its_owner_can_read() {
 }
 
 #[tokio::test]
-async fn what_a_killed_installation_left_is_nobodys_package() {
+async fn what_dead_processes_have_left_goes_and_what_is_at_work_stays() {
     let mut scene = Scene::new();
     scene.registry.publish(&release("x", "1.0.0"));
-    let version =
-        scene.installer.directory.join(format!("{}/acme/x/1.0.0", scene.registry.site.host()));
-    let left = version.join(".partial-killed/package");
-    std::fs::create_dir_all(&left).unwrap();
-    std::fs::write(left.join("terraform-provider-x_v1.0.0"), "half").unwrap();
+    let folder = scene.installer.directory.join(format!("{}/acme/x", scene.registry.site.host()));
+    let (dead, at_work) = (folder.join(".partial-dead"), folder.join(".partial-at-work"));
+    for staging in [&dead, &at_work] {
+        std::fs::create_dir_all(staging.join("package")).unwrap();
+    }
+    std::fs::write(dead.join("package/terraform-provider-x_v1.0.0"), "half").unwrap();
+    let lock = std::fs::File::open(&at_work).unwrap();
+    lock.lock().unwrap();
     let locks = scene.install(&[("x", "")], &Locks::default()).await.unwrap();
     assert_eq!(scene.program(&locks, "x"), "x 1.0.0 linux_amd64");
-    // It may still be somebody's work.
-    assert!(left.exists());
-    let names: Vec<_> =
-        std::fs::read_dir(&version).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(!dead.exists());
+    assert!(at_work.join("package").is_dir());
+    drop(lock);
+    std::fs::remove_dir_all(folder.join("1.0.0")).unwrap();
+    scene.install(&[("x", "")], &Locks::default()).await.unwrap();
+    let left: Vec<_> =
+        std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["1.0.0"]);
 }

@@ -1,4 +1,6 @@
-use providers::install::{CliConfig, CliConfigSurroundings, InstallationKind, ProviderPattern};
+use providers::install::{
+    CliConfig, CliConfigSurroundings, InstallationKind, MergeError, ProviderPattern,
+};
 use providers::services::Credentials;
 use std::path::Path;
 use values::address::ProviderAddress;
@@ -43,7 +45,8 @@ host "localhost:8443" {
     assert_eq!(token(&config, "example.com").as_deref(), Some("one"));
     assert_eq!(token(&config, "xn--mnchen-3ya.example").as_deref(), Some("two"));
     assert_eq!(token(&config, "example.com:8443"), None);
-    assert_eq!(config.credentials.unused_helper(), Some("vault"));
+    let helper = config.credentials_helper.as_ref().unwrap();
+    assert_eq!((&*helper.name, &helper.args[..]), ("vault", &["--verbose".to_owned()][..]));
     assert_eq!(config.hosts.len(), 1);
     assert!(!format!("{config:?}").contains("one\""), "tokens are not printed");
     for text in ["credentials \"a b\" {\n}\n", "host {\n}\n"] {
@@ -55,6 +58,9 @@ host "localhost:8443" {
 fn what_login_commands_write() {
     let text = r#"{"credentials": {"app.terraform.io": {"token": "mine"}}, "plugin_cache_dir": "$HOME/c"}"#;
     let config = parse_as("credentials.tfrc.json", text).unwrap();
+    let helper = r#"{"credentials_helper": {"vault": {"args": ["-x"]}}}"#;
+    let helper = parse_as("a.tfrc.json", helper).unwrap().credentials_helper.unwrap();
+    assert_eq!((&*helper.name, helper.args.len()), ("vault", 1));
     assert_eq!(token(&config, "app.terraform.io").as_deref(), Some("mine"));
     assert_eq!(config.plugin_cache_dir.unwrap(), Path::new("/home/me/c"));
     assert!(
@@ -62,6 +68,15 @@ fn what_login_commands_write() {
             .unwrap_err()
             .contains("a.tfrc.json:2")
     );
+    for text in
+        [r#"{"credentials": {"a": "canary"}}"#, r#"{"credentials": {"a": {"token": ["canary"]}}}"#]
+    {
+        let refused = parse_as("a.tfrc.json", text).unwrap_err();
+        assert!(
+            refused.contains("maps hosts to objects") && !refused.contains("canary"),
+            "{refused}"
+        );
+    }
     let refused = parse_as("a.tfrc.json", r#"{"provider_installation": {}}"#).unwrap_err();
     assert!(refused.contains("not supported in JSON"), "{refused}");
 }
@@ -82,7 +97,11 @@ fn files_and_environment_add_up() {
     assert_eq!(token(&config, "münchen.example").as_deref(), Some("punycode"));
     let ways = || parse("provider_installation {\n}\n").unwrap();
     config.merge(ways()).unwrap();
-    config.merge(ways()).unwrap_err();
+    assert_eq!(config.merge(ways()), Err(MergeError::TwoInstallations));
+    let helper = |name: &str| parse(&format!("credentials_helper \"{name}\" {{\n}}\n")).unwrap();
+    config.merge(helper("vault")).unwrap();
+    config.merge(helper("vault")).unwrap();
+    assert_eq!(config.merge(helper("other")), Err(MergeError::TwoHelpers));
 }
 
 #[test]
@@ -106,6 +125,7 @@ fn a_usual_configuration() {
         r#"
 plugin_cache_dir   = "cache"
 disable_checkpoint = true
+plugin_cache_may_break_dependency_lock_file = true
 credentials "app.terraform.io" { token = "xxx" }
 provider_installation {
   dev_overrides {
@@ -122,7 +142,7 @@ provider_installation {
 "#,
     )
     .unwrap();
-    assert!(config.disable_checkpoint);
+    assert!(config.plugin_cache_may_break_dependency_lock_file);
     assert_eq!(config.plugin_cache_dir.unwrap(), Path::new("/work/cache"));
     let null = ProviderAddress::implied("null");
     assert_eq!(config.dev_overrides[&null], Path::new("/dev/null-provider"));
@@ -148,7 +168,9 @@ fn mistakes_are_refused() {
         ("provider_installation {\n carrier_pigeon {\n }\n}\n", "tfrc:2: carrier_pigeon"),
         ("provider_installation {\n direct {\n include = [\"a/b/c/d\"]\n }\n}\n", "tfrc:3"),
         ("provider_installation {\n}\nprovider_installation {\n}\n", "tfrc:3"),
-        ("disable_checkpoint = \"yes\"\n", "must be a bool"),
+        ("plugin_cache_may_break_dependency_lock_file = \"yes\"\n", "must be a bool"),
+        ("credentials_helper \"a\" {\n}\ncredentials_helper \"b\" {\n}\n", "tfrc:3"),
+        ("credentials_helper \"a\" {\n args = \"x\"\n}\n", "args must be a list of strings"),
     ] {
         let error = parse(text).unwrap_err();
         assert!(error.contains(words), "{error}");

@@ -3,7 +3,7 @@
 use crate::network::{client, services};
 use bytes::Bytes;
 use http::Request;
-use providers::https::{AnsweredFrom, Https, HttpsClient, HttpsError, OnDemandClient};
+use providers::https::{AnsweredFrom, Https, HttpsClient, HttpsError};
 use providers::services::{Credentials, DiscoveryError, HostName, Token};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ async fn a_server_that_nobody_vouches_for_is_not_believed() {
     let error = client(&ours).send(get(&theirs.url("/")), 100).await.unwrap_err();
     assert!(matches!(error, HttpsError::Unreachable(..)), "{error}");
     assert!(error.to_string().contains("certificate"), "{error}");
-    let system = OnDemandClient::new(Duration::from_secs(5));
+    let system = HttpsClient::new(Duration::from_secs(5));
     assert!(system.send(get(&theirs.url("/")), 100).await.is_err());
     assert!(theirs.take_visits().is_empty());
 }
@@ -53,6 +53,27 @@ async fn what_authorises_goes_to_the_first_host_alone() {
 }
 
 #[tokio::test]
+async fn whatever_may_authorise_goes_to_the_first_host_alone() {
+    let (first, second) = (Site::start_plain(), Site::start_plain());
+    first.put("/a", Page::redirect(second.url("/b")));
+    second.put("/b", Page::file("content"));
+    let request = Request::get(first.url("/a"))
+        .header("accept", "*/*")
+        .header("user-agent", "a test")
+        .header("cookie", "canary")
+        .header("x-api-key", "canary");
+    let client = HttpsClient::new(Duration::from_secs(5));
+    client.send(request.body(Bytes::new()).unwrap(), 100).await.unwrap();
+    let sent = |site: &Site| {
+        let mut headers = site.take_visits().remove(0).headers;
+        headers.sort();
+        headers
+    };
+    assert_eq!(sent(&first), ["accept", "cookie", "host", "user-agent", "x-api-key"]);
+    assert_eq!(sent(&second), ["accept", "host", "user-agent"]);
+}
+
+#[tokio::test]
 async fn too_much_is_not_taken_and_too_little_is_an_error() {
     let site = Site::start();
     site.put("/large", Page::file(vec![1; 1000]));
@@ -80,16 +101,18 @@ async fn too_much_is_not_taken_and_too_little_is_an_error() {
 #[tokio::test]
 async fn secrets_do_not_travel_in_the_clear() {
     let patience = Duration::from_secs(1);
-    let client = HttpsClient::with_roots(rustls::RootCertStore::empty(), patience).unwrap();
+    let client = HttpsClient::new(patience).with_roots(rustls::RootCertStore::empty());
     let plain = "http://registry.invalid/";
     let error = client.send(get(plain), 10).await.unwrap_err();
     assert!(matches!(error, HttpsError::Insecure(_)), "{error}");
     let client = client.with_plain_http();
     let error = client.send(get(plain), 10).await.unwrap_err();
     assert!(matches!(error, HttpsError::Unreachable(..)), "{error}");
-    let with_token = Request::get(plain).header("authorization", "Bearer secret");
-    let error = client.send(with_token.body(Bytes::new()).unwrap(), 10).await.unwrap_err();
-    assert!(matches!(error, HttpsError::Insecure(_)), "{error}");
+    for (name, value) in [("authorization", "Bearer secret"), ("x-api-key", "secret")] {
+        let with_secret = Request::get(plain).header(name, value).body(Bytes::new()).unwrap();
+        let error = client.send(with_secret, 10).await.unwrap_err();
+        assert!(matches!(error, HttpsError::Insecure(_)), "{name}: {error}");
+    }
 }
 
 #[tokio::test]

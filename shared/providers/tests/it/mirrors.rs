@@ -155,7 +155,7 @@ async fn a_mirror_gets_its_own_hosts_token() {
 async fn a_name_and_password_in_an_address_are_used_and_not_shown() {
     let mut scene = Scene::new();
     mirrored(&scene, &["1.0.0"]).await;
-    let url = scene.registry.site.url("/mirror/").replace("://", "://me:p%40ss@");
+    let url = scene.registry.site.url("/mirror/?key=canary").replace("://", "://me:p%40ss@");
     scene.only(InstallationKind::NetworkMirror(url.into()));
     scene.registry.site.take_visits();
     scene.install(&[("x", "")], &Locks::default()).await.unwrap();
@@ -167,7 +167,13 @@ async fn a_name_and_password_in_an_address_are_used_and_not_shown() {
     for page in [Page::status(500), Page::status(404)] {
         scene.registry.site.put(path(&scene, "index.json"), page);
         let error = scene.refusal(&[("x", "")]).await.to_string();
-        assert!(!error.contains("p%40ss") && !error.contains("p@ss"), "{error}");
+        let secrets = ["p%40ss", "p@ss", "canary"];
+        assert!(!secrets.iter().any(|secret| error.contains(secret)), "{error}");
+    }
+    for unusable in ["me:p%40ss@mirror", "https//me:p%40ss@mirror/"] {
+        scene.only(InstallationKind::NetworkMirror(unusable.into()));
+        let error = scene.refusal(&[("x", "")]).await.to_string();
+        assert!(error.contains("mirror") && !error.contains("p%40ss"), "{error}");
     }
 }
 
@@ -233,6 +239,41 @@ async fn what_is_mirrored_is_what_the_author_has_signed() {
     assert_eq!(scene.installer.newest(&provider, &"".parse().unwrap()).await.unwrap(), version);
     let error = scene.installer.newest(&provider, &"> 1.0".parse().unwrap()).await.unwrap_err();
     assert!(matches!(error, InstallError::NoVersion { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn an_index_that_is_not_complete_names_the_file() {
+    let scene = Scene::new();
+    let mirror = mirrored(&scene, &["1.0.0"]).await;
+    let folder = mirror.join(format!("{}/acme/x", scene.registry.site.host()));
+    let spoilt = folder.join("terraform-provider-x_2.0.0_linux_amd64.zip");
+    std::fs::write(&spoilt, "no archive").unwrap();
+    let (path, _) = write_mirror_indexes(&mirror).await.unwrap_err();
+    assert_eq!(path, spoilt);
+    std::fs::remove_file(spoilt).unwrap();
+    std::fs::remove_file(folder.join("index.json")).unwrap();
+    std::fs::create_dir_all(folder.join("index.json/in-the-way")).unwrap();
+    let (path, _) = write_mirror_indexes(&mirror).await.unwrap_err();
+    assert_eq!(path, folder.join("index.json"));
+}
+
+#[tokio::test]
+async fn what_a_web_server_is_to_publish_can_be_read_by_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut scene = Scene::new();
+    let mirror = mirrored(&scene, &["1.0.0"]).await;
+    for file in walk(&mirror) {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    scene.only(InstallationKind::FilesystemMirror(mirror));
+    let copy = scene.root.path().join("copy");
+    let (provider, version) = (scene.provider("x"), "1.0.0".parse().unwrap());
+    scene.installer.mirror_package(&copy, &provider, &version).await.unwrap();
+    write_mirror_indexes(&copy).await.unwrap();
+    for file in walk(&copy) {
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o044, 0o044, "{}", file.display());
+    }
 }
 
 fn walk(folder: &Path) -> Vec<PathBuf> {

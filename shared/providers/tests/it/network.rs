@@ -27,7 +27,7 @@ pub(crate) const NOW: i64 = 1_800_000_000;
 pub(crate) fn client(site: &Site) -> HttpsClient {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(site.certificate().as_bytes()).unwrap()).unwrap();
-    HttpsClient::with_roots(roots, PATIENCE).unwrap()
+    HttpsClient::new(PATIENCE).with_roots(roots)
 }
 
 pub(crate) fn services(site: &Site, credentials: Credentials) -> Services {

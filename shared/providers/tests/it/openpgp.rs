@@ -167,6 +167,17 @@ fn proves_nothing(signature: &[u8], at: usize) -> bool {
 }
 
 #[test]
+fn a_key_that_is_too_long_to_be_hashed_is_refused() {
+    let mut body = vec![0; 70_000];
+    body[0] = 4;
+    body[5] = 17;
+    let length = u32::try_from(body.len()).unwrap().to_be_bytes();
+    let key = [&[0x80 | 6 << 2 | 2], &length[..], &body].concat();
+    let refused = verify(file!("rsa.sig"), &armored(&key));
+    assert!(matches!(refused, Err(SignatureError::Malformed(_))), "{refused:?}");
+}
+
+#[test]
 fn no_changed_key_makes_it_panic() {
     let bytes = unarmored(key!("sub"));
     for at in (0..bytes.len()).step_by(5) {

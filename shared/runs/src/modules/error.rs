@@ -1,8 +1,8 @@
 //! Why a package of modules was not installed.
 
 use crate::bundle::BundleError;
-use crate::https::HttpsError;
 use http::StatusCode;
+use providers::https::HttpsError;
 use std::io;
 
 /// A package cannot be had. No credentials are in its text.

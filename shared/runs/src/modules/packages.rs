@@ -30,7 +30,8 @@ pub enum Reach {
     Networks,
 }
 
-/// Clients of networks, asked for when the first package needs them: a configuration that calls local paths alone needs none.
+/// Clients of networks. Services are asked for when the first package needs them: a configuration that calls local paths alone
+/// needs none.
 pub trait PackageClients: Send + Sync {
     /// The services of hosts, of which registries are one.
     ///
@@ -38,10 +39,7 @@ pub trait PackageClients: Send + Sync {
     /// Where they cannot be used.
     fn services(&self) -> Result<Arc<Services>, PackageError>;
     /// The client for archives.
-    ///
-    /// # Errors
-    /// Where there is none.
-    fn https(&self) -> Result<Arc<dyn Https>, PackageError>;
+    fn https(&self) -> Arc<dyn Https>;
 }
 
 /// Clients that are at hand.
@@ -56,8 +54,8 @@ impl PackageClients for ReadyClients {
     fn services(&self) -> Result<Arc<Services>, PackageError> {
         Ok(self.services.clone())
     }
-    fn https(&self) -> Result<Arc<dyn Https>, PackageError> {
-        Ok(self.https.clone())
+    fn https(&self) -> Arc<dyn Https> {
+        self.https.clone()
     }
 }
 
@@ -227,7 +225,7 @@ impl PackageSources<'_> {
         }
         let left_out = match way {
             Way::Http => {
-                let named = http::named_address(&*self.clients.https()?, &url).await?;
+                let named = http::named_address(&*self.clients.https(), &url).await?;
                 return Ok(Fetched::Named(named));
             }
             Way::Git => {
@@ -271,7 +269,7 @@ impl PackageSources<'_> {
                     content.map_err(|e| PackageError::SourcePath(format!("{path}: {e}")))?;
                 Ok(content.into())
             }
-            Way::Http | Way::Git => http::get(&*self.clients.https()?, url, LARGEST_ARCHIVE).await,
+            Way::Http | Way::Git => http::get(&*self.clients.https(), url, LARGEST_ARCHIVE).await,
         }
     }
 

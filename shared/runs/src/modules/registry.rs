@@ -6,8 +6,7 @@ use super::packages::PackageSources;
 use http::StatusCode;
 use language::module::{ModuleSource, RegistryModule, RemoteModule};
 use language::version::{Version, VersionConstraints};
-use providers::https::HttpsError;
-use providers::services::{Answer, DiscoveryError, HostName, InvalidHostName};
+use providers::services::{Answer, DiscoveryError, HostName, InvalidHostName, RequestError};
 use serde::Deserialize;
 use url::Url;
 
@@ -31,7 +30,7 @@ pub enum RegistryError {
     Discovery(#[from] DiscoveryError),
     /// No answer came.
     #[error(transparent)]
-    Https(#[from] HttpsError),
+    Request(#[from] RequestError),
     /// There is no such module.
     #[error("module not found")]
     NotFound,
@@ -68,7 +67,7 @@ impl RegistryError {
     /// Whether the registry may answer otherwise in a moment.
     pub fn may_pass(&self) -> bool {
         match self {
-            RegistryError::Https(error)
+            RegistryError::Request(error)
             | RegistryError::Discovery(DiscoveryError::Unreachable { source: error, .. }) => {
                 error.may_pass()
             }

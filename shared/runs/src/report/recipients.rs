@@ -1,11 +1,11 @@
 //! Who is told of a run, as the deployment's settings have it.
 
 use super::{HostNotifier, Notifier, NotifyError, SignedWebhook, Topic};
-use crate::https::Https;
 use crate::repository_host::RepositoryHosts;
 use crate::run_reference::Mode;
 use crate::run_state::RunState;
 use aws_config::SdkConfig;
+use providers::https::Https;
 use std::sync::Arc;
 
 /// Everybody who is told of a run; an error for each who cannot be reached.

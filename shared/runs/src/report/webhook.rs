@@ -1,13 +1,13 @@
 //! An HTTPS address that is told of runs.
 
 use super::{Notifier, NotifyError, Report};
-use crate::https::Https;
 use crate::secrets::Secret;
 use async_trait::async_trait;
 use bytes::Bytes;
 use hmac::{Hmac, Mac};
 use http::Request;
 use http::header::CONTENT_TYPE;
+use providers::https::Https;
 use sha2::Sha256;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Requests to a host's REST API.
 
 use super::HostError;
-use crate::https::Https;
 use crate::secrets::Secret;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use providers::https::Https;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;

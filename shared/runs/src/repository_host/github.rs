@@ -2,7 +2,6 @@
 
 use super::api::{Api, segment};
 use super::{HostError, RepositoryHost};
-use crate::https::Https;
 use crate::report::CommitState;
 use crate::run_state::Commit;
 use crate::secrets::Secret;
@@ -10,6 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::Method;
 use http::header::AUTHORIZATION;
+use providers::https::Https;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -2,13 +2,13 @@
 
 use super::api::{Api, segment};
 use super::{HostError, RepositoryHost};
-use crate::https::Https;
 use crate::report::CommitState;
 use crate::run_state::Commit;
 use crate::secrets::Secret;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderName, Method};
+use providers::https::Https;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -8,13 +8,13 @@ pub use github::GitHub;
 pub use gitlab::GitLab;
 
 use crate::deployment::{Deployment, RepositoryTable};
-use crate::https::Https;
 use crate::report::CommitState;
 use crate::run_state::Commit;
 use crate::secrets::{SecretError, Secrets};
 use crate::steps::{ArchiveError, SourceArchives};
 use async_trait::async_trait;
 use bytes::Bytes;
+use providers::https::Https;
 use std::sync::Arc;
 
 /// A host did not do what it was asked.

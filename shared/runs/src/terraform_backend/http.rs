@@ -1,14 +1,13 @@
 //! The backend `http`: one address that answers with the state.
 
 use super::{BackendError, BackendSettings, BackendState};
-use crate::https::{Https, HttpsClient};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use engine::existing_state::DEFAULT_WORKSPACE;
 use http::header::AUTHORIZATION;
 use http::{Request, StatusCode};
-use std::time::Duration;
+use providers::https::Https;
 
 const USED: [&str; 4] = ["address", "username", "password", "headers"];
 /// For writers and locks, and how often to try again.
@@ -22,14 +21,13 @@ const IGNORED: [&str; 8] = [
     "retry_wait_min",
     "retry_wait_max",
 ];
-/// How long to wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// A state is no larger than this.
 const MOST: u64 = 1 << 30;
 
 pub(super) async fn read(
     settings: &BackendSettings,
     workspace: &str,
+    https: &dyn Https,
 ) -> Result<BackendState, BackendError> {
     settings.check(&USED, &IGNORED)?;
     let place = settings.required("address")?.to_owned();
@@ -49,8 +47,7 @@ pub(super) async fn read(
     }
     let refused = |problem: String| BackendError::Refused { place: place.clone(), problem };
     let request = request.body(Bytes::new()).map_err(|error| refused(error.to_string()))?;
-    let client = HttpsClient::new(PATIENCE).map_err(|error| refused(error.to_string()))?;
-    let answer = client.send(request, MOST).await?;
+    let answer = https.send(request, MOST).await?;
     let file = match answer.status() {
         StatusCode::OK if !answer.body().is_empty() => Some(answer.into_body()),
         StatusCode::OK | StatusCode::NO_CONTENT | StatusCode::NOT_FOUND => None,

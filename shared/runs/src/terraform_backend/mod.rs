@@ -6,11 +6,12 @@ mod settings;
 
 pub use settings::BackendSettings;
 
-use crate::https::HttpsError;
 use crate::stores::StoreSurroundings;
 use bytes::Bytes;
+use providers::https::{Https, HttpsError};
 use records::StoreError;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The state in a backend cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -62,11 +63,15 @@ pub struct BackendState {
 pub struct BackendReader {
     /// What buckets are reached with.
     pub surroundings: Arc<dyn StoreSurroundings>,
+    /// What other hosts are reached with.
+    pub https: Arc<dyn Https>,
 }
 
 impl BackendReader {
     /// The kinds of backends that are read.
     pub const KINDS: [&'static str; 2] = ["http", "s3"];
+    /// How long to wait for an answer.
+    pub const PATIENCE: Duration = Duration::from_secs(60);
 
     /// The state of a workspace.
     ///
@@ -79,7 +84,7 @@ impl BackendReader {
     ) -> Result<BackendState, BackendError> {
         match &*settings.kind {
             "s3" => s3::read(settings, workspace, &*self.surroundings).await,
-            "http" => http::read(settings, workspace).await,
+            "http" => http::read(settings, workspace, &*self.https).await,
             other => Err(BackendError::Unknown(other.to_owned())),
         }
     }

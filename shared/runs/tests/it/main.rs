@@ -11,6 +11,7 @@ mod key_file;
 mod large_results;
 mod modules;
 mod project;
+mod provider_mirror;
 mod reports;
 mod requests;
 mod run_states;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
-use runs::https::{Https, HttpsClient, HttpsError};
+use providers::https::{Https, HttpsClient, HttpsError};
 use runs::report::{
     CommitState, HostNotifier, Notifier, Report, SignedWebhook, comment, status_line,
 };
@@ -151,7 +151,7 @@ async fn what_is_sent_elsewhere_is_signed_and_holds_no_text() {
 
 #[tokio::test]
 async fn nothing_is_sent_in_the_clear() {
-    let client = HttpsClient::new(Duration::from_secs(5)).unwrap();
+    let client = HttpsClient::new(Duration::from_secs(5));
     let request = Request::get("http://example.com/").body(Bytes::new()).unwrap();
     let refused = client.send(request, 10).await;
     assert!(matches!(refused, Err(HttpsError::Insecure(_))), "{refused:?}");

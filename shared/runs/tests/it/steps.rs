@@ -8,11 +8,11 @@ use engine::identifiers::{Principal, RunId};
 use engine::record::key::EstateName;
 use jiff::{SignedDuration, Timestamp};
 use providers::SchemaCache;
+use providers::https::HttpsClient;
 use providers::plugin::watchdog::WatchdogCommand;
 use runs::approval::{self, Decision};
 use runs::bundle::BundleFiles;
 use runs::function_environment::FunctionEnvironment;
-use runs::https::HttpsClient;
 use runs::modules::Reach;
 use runs::report::{Notifier, NotifyError, Report};
 use runs::run_reference::{
@@ -22,10 +22,9 @@ use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
 use runs::steps::{self, ArchiveError, SourceArchives, StepError};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use test_servers::{Answer as Answered, WebServer};
+use test_servers::{Page, Site};
 
 const PLUMB: &str = "[estates.network]\ndirectory = \"network\"\n";
 const CONFIGURATION: &str = r#"
@@ -141,7 +140,7 @@ impl Scene {
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         let archive = Archive(files.collect());
         let invocation = Invocation { run: run.clone() };
-        let https = Arc::new(HttpsClient::new(Duration::from_secs(5)).unwrap());
+        let https = Arc::new(HttpsClient::new(Duration::from_secs(5)));
         let mut packages = self.environment.module_packages(https);
         // The servers that tests fetch from are on this machine.
         packages.reach = Reach::Everything;
@@ -257,17 +256,16 @@ async fn a_push_is_fetched_planned_approved_validated_applied_and_told() {
 
 #[tokio::test]
 async fn modules_from_elsewhere_are_fetched_once_and_kept_in_the_bundle() {
-    let server = WebServer::start(|_| {
-        let module = [("main.tf", "resource \"terraform_data\" \"c\" {}\n")];
-        let files: BundleFiles = module.into_iter().collect();
-        Answered::found(files.to_archive().unwrap())
-    });
-    let main = format!("module \"m\" {{\n  source = \"{}/m.tar.gz\"\n}}\n", server.url());
+    let server = Site::start_plain();
+    let module = [("main.tf", "resource \"terraform_data\" \"c\" {}\n")];
+    let module: BundleFiles = module.into_iter().collect();
+    server.put("/m.tar.gz", Page::file(module.to_archive().unwrap()));
+    let main = format!("module \"m\" {{\n  source = \"{}\"\n}}\n", server.url("/m.tar.gz"));
     let files = [("plumb.toml", PLUMB), ("network/main.tf", main.as_str())];
     let scene = scene(DEPLOYMENT);
     let run = scene.begin("r1", Mode::Deploy).await;
     let run = success(scene.fetch(&run, &files).await);
-    assert_eq!(server.take_received().len(), 1);
+    assert_eq!(server.take_visits().len(), 1);
     let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
     let waiting = scene.report(&run, Outcome::Waiting, None).await;
     assert!(waiting.text.contains("module.m.terraform_data.c"), "{}", waiting.text);
@@ -275,7 +273,7 @@ async fn modules_from_elsewhere_are_fetched_once_and_kept_in_the_bundle() {
     let run = success(scene.validate(&run).await);
     let run = success(scene.apply(&run).await);
     scene.report(&run, Outcome::Applied, None).await;
-    assert!(server.take_received().is_empty(), "nothing is fetched again");
+    assert!(server.take_visits().is_empty(), "nothing is fetched again");
     assert!(!scene.folder.path().join("scratch/installing").exists());
 
     let run = scene.begin("r2", Mode::Deploy).await;
@@ -288,18 +286,9 @@ async fn modules_from_elsewhere_are_fetched_once_and_kept_in_the_bundle() {
 
 #[tokio::test]
 async fn a_host_of_modules_that_does_not_answer_is_asked_again_and_named_where_that_is_in_vain() {
-    let away = Arc::new(AtomicBool::new(true));
-    let server = WebServer::start({
-        let away = away.clone();
-        move |_| match away.load(Ordering::SeqCst) {
-            true => Answered { status: 503, ..Answered::not_found() },
-            false => {
-                let files: BundleFiles = [("main.tf", "")].into_iter().collect();
-                Answered::found(files.to_archive().unwrap())
-            }
-        }
-    });
-    let main = format!("module \"m\" {{\n  source = \"{}/m.tar.gz\"\n}}\n", server.url());
+    let server = Site::start_plain();
+    server.put("/m.tar.gz", Page::status(503));
+    let main = format!("module \"m\" {{\n  source = \"{}\"\n}}\n", server.url("/m.tar.gz"));
     let files = [("plumb.toml", PLUMB), ("network/main.tf", main.as_str())];
     let scene = scene(DEPLOYMENT);
     let run = scene.begin("r1", Mode::Plan).await;
@@ -314,7 +303,8 @@ async fn a_host_of_modules_that_does_not_answer_is_asked_again_and_named_where_t
 
     let run = scene.begin("r2", Mode::Plan).await;
     scene.try_to_fetch(&run, &files).await.unwrap_err();
-    away.store(false, Ordering::SeqCst);
+    let module: BundleFiles = [("main.tf", "")].into_iter().collect();
+    server.put("/m.tar.gz", Page::file(module.to_archive().unwrap()));
     success(scene.fetch(&run, &files).await);
     let report = scene.report(&run, Outcome::Planned, None).await;
     assert!(!report.text.contains("503"), "what passed is not told: {}", report.text);

@@ -79,7 +79,10 @@ async fn fill(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     if let Err((path, error)) = write_mirror_indexes(&directory).await {
         errors.push(Diagnostic::error(
             "Failed to update indexes",
-            format!("The JSON indexes of {} could not be written: {error}.", path.display()),
+            format!(
+                "The JSON indexes of the mirror are not complete, because of {}: {error}. Mend or remove it, and run this command again.",
+                path.display()
+            ),
         ));
     }
     match errors.has_errors() {

@@ -36,6 +36,9 @@ enum Material {
 
 impl PublicKey {
     pub(super) fn parse(body: &[u8]) -> Result<PublicKey, SignatureError> {
+        if body.len() > usize::from(u16::MAX) {
+            return Err(SignatureError::malformed("a key is too long to be hashed"));
+        }
         let mut rest = body;
         let version = take(&mut rest, 1)?[0];
         if version != VERSION {
@@ -94,7 +97,7 @@ impl PublicKey {
 
 /// What stands before a key where it is hashed.
 pub(super) fn hashed_head(body: &[u8]) -> [u8; 3] {
-    // A longer key was never parsed: its numbers would not fit.
+    // A longer key was never parsed.
     let [high, low] = u16::try_from(body.len()).unwrap_or(u16::MAX).to_be_bytes();
     [0x99, high, low]
 }

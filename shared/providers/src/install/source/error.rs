@@ -1,7 +1,6 @@
-use crate::https::HttpsError;
 use crate::install::openpgp::SignatureError;
 use crate::install::version::Version;
-use crate::services::{DiscoveryError, HostName};
+use crate::services::{DiscoveryError, RequestError, Unauthorized};
 use std::io;
 use std::path::PathBuf;
 
@@ -29,15 +28,8 @@ pub enum SourceError {
     #[error(transparent)]
     Discovery(#[from] DiscoveryError),
     /// The host wants credentials, or other ones.
-    #[error("{}", unauthorized(.host, *.given, .helper.as_deref()))]
-    Unauthorized {
-        /// The host.
-        host: HostName,
-        /// Whether a token went along.
-        given: bool,
-        /// The program that may know a token, and is not asked.
-        helper: Option<String>,
-    },
+    #[error(transparent)]
+    Unauthorized(#[from] Unauthorized),
     /// There was no answer, or none that can be used.
     #[error("could not query {whom}: {detail}")]
     Query {
@@ -68,29 +60,8 @@ impl SourceError {
     pub(super) fn query(whom: &str, detail: impl Into<String>) -> SourceError {
         SourceError::Query { whom: whom.to_owned(), detail: detail.into() }
     }
-    pub(super) fn asking(whom: &str, error: &HttpsError) -> SourceError {
+    pub(super) fn asking(whom: &str, error: &RequestError) -> SourceError {
         SourceError::query(whom, error.to_string())
-    }
-}
-
-fn unauthorized(host: &HostName, given: bool, helper: Option<&str>) -> String {
-    let variable = host.as_str().replace('-', "__").replace('.', "_");
-    let wanted = match given {
-        true => format!("host {host} rejected the given authentication credentials"),
-        false => format!("host {host} requires authentication credentials"),
-    };
-    let helper = match helper {
-        Some(name) => format!(" (the credentials helper {name:?} is not asked)"),
-        None => String::new(),
-    };
-    // A port cannot be part of a variable's name.
-    match variable.contains(':') {
-        true => {
-            format!("{wanted}{helper}: set a token in a credentials block of the CLI configuration")
-        }
-        false => format!(
-            "{wanted}{helper}: set a token in the environment variable TF_TOKEN_{variable} or a credentials block of the CLI configuration"
-        ),
     }
 }
 

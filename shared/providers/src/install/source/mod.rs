@@ -14,6 +14,7 @@ use super::hash::PackageHash;
 use super::openpgp::Signer;
 use super::platform::Platform;
 use super::version::Version;
+use crate::https;
 use crate::services::Services;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -84,12 +85,13 @@ pub(super) fn describe(kind: &InstallationKind, provider: &ProviderAddress) -> S
     }
 }
 
-/// An address without a name and password that stand in it.
+/// An address from a configuration, as people may read it.
 fn shown(address: &str) -> String {
-    let Ok(mut url) = address.parse::<Url>() else { return address.to_owned() };
-    // An address without a host has none.
-    let _ = (url.set_username(""), url.set_password(None));
-    url.to_string()
+    match address.parse::<Url>() {
+        Ok(url) if url.has_host() => https::shown(&url),
+        // What cannot be taken apart has a name and password before its last at sign, if anywhere.
+        _ => address.rsplit('@').next().unwrap_or_default().to_owned(),
+    }
 }
 
 /// The versions that a source has; `None` where it does not know the provider.

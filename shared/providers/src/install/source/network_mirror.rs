@@ -117,12 +117,7 @@ async fn ask<T: DeserializeOwned>(
         StatusCode::NOT_FOUND => Ok(None),
         status => {
             if let Some(host) = owner.filter(|_| answer.is_unauthorized()) {
-                let credentials = network.services.credentials();
-                return Err(SourceError::Unauthorized {
-                    given: credentials.token(&host).is_some(),
-                    helper: credentials.unused_helper().map(str::to_owned),
-                    host,
-                });
+                return Err(network.services.unauthorized(&host).await.into());
             }
             let detail = format!("server returned unsuccessful status {}", status.as_u16());
             Err(SourceError::query(&whom, detail))

@@ -176,11 +176,7 @@ impl<'a> Registry<'a> {
                 Ok(Some((content, answer.url)))
             }
             StatusCode::NOT_FOUND => Ok(None),
-            _ if answer.is_unauthorized() => Err(SourceError::Unauthorized {
-                host: self.host.clone(),
-                given: services.credentials().token(&self.host).is_some(),
-                helper: services.credentials().unused_helper().map(str::to_owned),
-            }),
+            _ if answer.is_unauthorized() => Err(services.unauthorized(&self.host).await.into()),
             status => Err(self.query(status.to_string())),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::scene::{Scene, tar_gz, zip};
 use providers::services::{Credentials, Token};
-use test_servers::{Answer, WebServer};
+use test_servers::{Page, Site};
 
 const HOST: &str = "registry.example.com";
 
@@ -12,33 +12,32 @@ fn versions(versions: &[&str]) -> String {
     format!("{{\"modules\":[{{\"versions\":[{}]}}]}}", versions.join(","))
 }
 
-fn registry() -> WebServer {
-    WebServer::start(|request| match &*request.target {
-        "/v1/acme/net/aws/versions" => {
-            Answer::found(versions(&["0.9.0", "1.0.0", "1.2.0", "1.10.0", "2.0.0-beta1", "x"]))
-        }
-        "/v1/acme/none/aws/versions" => Answer::found(versions(&[])),
-        "/v1/acme/odd/aws/versions" => Answer::found("{}"),
-        "/v1/acme/broken/aws/versions" => Answer { status: 500, ..Answer::not_found() },
-        "/v1/acme/net/aws/1.2.0/download" => Answer { status: 204, ..Answer::not_found() }
-            .with_header("x-terraform-get", "/packages/1.2.0.tar.gz//*"),
-        "/v1/acme/net/aws/1.10.0/download" => {
-            Answer::found("{\"location\":\"../../../../../packages/1.10.0.zip\"}")
-        }
-        "/v1/acme/net/aws/2.0.0-beta1/download" => Answer { status: 204, ..Answer::not_found() }
-            .with_header("x-terraform-get", "file:///etc"),
-        "/v1/acme/net/aws/1.0.0/download" => Answer { status: 204, ..Answer::not_found() },
-        "/packages/1.2.0.tar.gz" => {
-            Answer::found(tar_gz(&[("top/main.tf", "# 1.2.0"), ("top/modules/x/main.tf", "# x")]))
-        }
-        "/packages/1.10.0.zip" => {
-            Answer::found(zip(&[("main.tf", "# 1.10.0"), ("modules/x/main.tf", "# x")]))
-        }
-        _ => Answer::not_found(),
-    })
+fn registry() -> Site {
+    let site = Site::start_plain();
+    let at = |address: &str| Page::status(204).with_header("x-terraform-get", address);
+    let all = versions(&["0.9.0", "1.0.0", "1.2.0", "1.10.0", "2.0.0-beta1", "x"]);
+    let newest = "{\"location\":\"../../../../../packages/1.10.0.zip\"}";
+    let older = tar_gz(&[("top/main.tf", "# 1.2.0"), ("top/modules/x/main.tf", "# x")]);
+    let newer = zip(&[("main.tf", "# 1.10.0"), ("modules/x/main.tf", "# x")]);
+    let pages = [
+        ("/v1/acme/net/aws/versions", Page::file(all)),
+        ("/v1/acme/none/aws/versions", Page::file(versions(&[]))),
+        ("/v1/acme/odd/aws/versions", Page::file("{}")),
+        ("/v1/acme/broken/aws/versions", Page::status(500)),
+        ("/v1/acme/net/aws/1.2.0/download", at("/packages/1.2.0.tar.gz//*")),
+        ("/v1/acme/net/aws/1.10.0/download", Page::file(newest)),
+        ("/v1/acme/net/aws/2.0.0-beta1/download", at("file:///etc")),
+        ("/v1/acme/net/aws/1.0.0/download", Page::status(204)),
+        ("/packages/1.2.0.tar.gz", Page::file(older)),
+        ("/packages/1.10.0.zip", Page::file(newer)),
+    ];
+    for (path, page) in pages {
+        site.put(path, page);
+    }
+    site
 }
 
-fn scene(server: &WebServer, source: &str, version: &str) -> Scene {
+fn scene(server: &Site, source: &str, version: &str) -> Scene {
     let version = match version {
         "" => String::new(),
         version => format!("  version = \"{version}\"\n"),
@@ -46,7 +45,7 @@ fn scene(server: &WebServer, source: &str, version: &str) -> Scene {
     let main = format!("module \"a\" {{\n  source = \"{HOST}/{source}\"\n{version}}}\n");
     let mut credentials = Credentials::default();
     credentials.insert(HOST.parse().unwrap(), Token::new("canary"));
-    Scene::new(&main).with_registry(HOST, format!("{}/v1/", server.url()), credentials)
+    Scene::new(&main).with_registry(HOST, server.url("/v1/"), credentials)
 }
 
 #[tokio::test]
@@ -80,9 +79,9 @@ async fn the_newest_version_that_will_do_is_installed() {
 async fn the_token_goes_to_the_registry_alone() {
     let server = registry();
     scene(&server, "acme/net/aws", "").install().await.assert_installed();
-    for request in server.take_received() {
-        let expected = request.target.starts_with("/v1/").then(|| "Bearer canary".to_owned());
-        assert_eq!(request.authorization, expected, "{}", request.target);
+    for request in server.take_visits() {
+        let expected = request.path.starts_with("/v1/").then(|| "Bearer canary".to_owned());
+        assert_eq!(request.authorization, expected, "{}", request.path);
     }
 }
 
@@ -93,10 +92,10 @@ async fn a_version_that_will_do_stays_until_it_is_upgraded() {
     let first = scene.install().await;
     let main = scene.read("root/main.tf");
     scene.write("root/main.tf", &main.replace("1.2.0", ">= 1.0"));
-    server.take_received();
+    server.take_visits();
     let again = scene.again(&first, false).await;
     assert_eq!((again.told.len(), again.manifest.clone()), (0, first.manifest.clone()));
-    assert!(server.take_received().is_empty(), "nothing is asked");
+    assert!(server.take_visits().is_empty(), "nothing is asked");
     assert!(scene.again(&first, true).await.manifest.contains("\"Version\":\"1.10.0\""));
     scene.write("root/main.tf", &main.replace("1.2.0", "> 1.2.0"));
     assert!(scene.again(&first, false).await.manifest.contains("\"Version\":\"1.10.0\""));

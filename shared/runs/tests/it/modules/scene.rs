@@ -6,9 +6,9 @@ use language::files::Disk;
 use language::module::{ModuleManifest, read_module};
 use language::source::Sources;
 use language::version::Version;
+use providers::https::{Https, HttpsClient};
 use providers::services::{Credentials, Services};
 use runs::bundle::{Bounds, BundleFiles};
-use runs::https::{Https, HttpsClient};
 use runs::modules::{
     GitProgram, ModuleInstallObserver, ModuleInstaller, PackageSources, Reach, ReadyClients,
     S3ModuleObjects,
@@ -123,7 +123,7 @@ impl Scene {
 }
 
 fn https() -> Arc<dyn Https> {
-    Arc::new(HttpsClient::new(Duration::from_secs(10)).unwrap())
+    Arc::new(HttpsClient::new(Duration::from_secs(10)))
 }
 
 fn packages() -> PackageSources<'static> {
