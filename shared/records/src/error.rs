@@ -76,7 +76,10 @@ pub enum StoreError {
     },
 
     /// A body is larger than the store can hold, and was not written.
-    #[error("{key} would be {size} bytes, and the store holds at most {limit}")]
+    #[error(
+        "{key} would be {size} bytes, and the store holds at most {limit}; split what makes it so large, or keep \
+         the records in a store that holds more"
+    )]
     TooLarge {
         /// The key that was to be written.
         key: Key,
@@ -91,7 +94,7 @@ pub enum StoreError {
     Corrupt {
         /// Where it was found, in the store's own terms.
         location: String,
-        /// What is wrong with it.
+        /// What is wrong with it, and how to mend it.
         problem: String,
     },
 
@@ -169,6 +172,14 @@ impl StoreError {
             #[cfg(feature = "kubernetes")]
             Self::Kubernetes(refusal) => refusal.is_authorizers_denial(),
             _ => false,
+        }
+    }
+
+    /// The error and what it comes from, in one line.
+    pub(crate) fn with_source(&self) -> String {
+        match self.source() {
+            Some(source) => format!("{self}: {source}"),
+            None => self.to_string(),
         }
     }
 

@@ -178,6 +178,7 @@ pub(crate) async fn connect(
         path_style: table.path_style,
         expected_bucket_owner: table.bucket_owner.clone(),
         tags: table.tags.clone(),
+        parallelism: table.parallelism,
         ..S3Settings::new(&*table.bucket)
     };
     S3Connection::new(settings, &sdk)

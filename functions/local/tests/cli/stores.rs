@@ -110,6 +110,23 @@ fn a_run_refuses_a_store_with_all_its_findings_and_leaves_nothing_there() {
 }
 
 #[test]
+fn a_contract_that_is_broken_later_stops_the_next_apply_and_no_plan() {
+    let server = BucketServer::start();
+    let scene = scene(&bucket(&server, ""));
+    scene.succeed(&["apply", "-auto-approve"]);
+    server.unset("versioning");
+    scene.write("main.tf", MAIN.replace("kept", "changed").as_bytes());
+    assert_eq!(scene.run(&["plan", "-out=plan.bin", "-detailed-exitcode"]).code, 2);
+    for apply in [&["apply", "-auto-approve"][..], &["apply", "plan.bin"]] {
+        let refused = scene.run(apply);
+        assert_eq!(refused.code, 1, "{}\n{}", refused.stdout, refused.stderr);
+        let said = flat(&refused.stderr);
+        assert!(said.contains("versioning: Versioning of the bucket records was never"), "{said}");
+    }
+    assert_eq!(scene.succeed(&["output", "-raw", "a"]).stdout, "kept-3");
+}
+
+#[test]
 fn a_waiver_costs_a_line_in_every_run() {
     let server = BucketServer::start();
     server.unset("versioning");
@@ -123,6 +140,22 @@ fn a_waiver_costs_a_line_in_every_run() {
     assert_eq!(scene.run(&["contract", "check"]).code, 1);
     scene.write("plumb.toml", bucket(&server, "allow_insecure = [\"estate_boundary\"]").as_bytes());
     scene.run(&["plan"]).assert_refused("a setting of kubernetes stores");
+}
+
+#[test]
+fn what_a_store_is_named_wrongly_by_is_refused_before_anything_is_asked() {
+    let server = ClusterServer::start();
+    let alone = cluster(&server).replace("[artifacts.dir]\npath = \"artifacts\"\n", "");
+    scene(&alone).run(&["plan"]).assert_refused("add a table [artifacts.s3] or [artifacts.dir]");
+    let namespace = "namespace = \"team\"\n";
+    let managed = format!("{namespace}managed_cluster = \"production\"\n");
+    let unknown = cluster(&server).replace(namespace, &managed);
+    scene(&unknown)
+        .run(&["plan"])
+        .assert_refused("names no managed cluster; write eks:REGION/CLUSTER");
+    let elsewhere = cluster(&server).replace(namespace, "namespace = \"Team\"\n");
+    scene(&elsewhere).run(&["plan"]).assert_refused("cannot be a namespace");
+    assert!(server.world.take_log().is_empty());
 }
 
 #[test]

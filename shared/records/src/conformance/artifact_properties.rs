@@ -4,10 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use tokio::task::JoinSet;
 
 use super::{
-    KEYS, KEYS_WITH_BACKSLASHES, PREFIXES_OF_NOTHING, Report, Subject, Violation, bodies, in_order,
-    require,
+    KEYS, KEYS_WITH_BACKSLASHES, MANY_KEYS, PREFIXES_OF_NOTHING, Report, Subject, Violation,
+    bodies, finished, in_order, require,
 };
 use crate::{ArtifactStore, PutMode, StoreError};
 
@@ -37,6 +38,7 @@ where
         backslashes_round_trip,
         create_once,
         overwrite,
+        many_keys,
         one_creator
     );
     report
@@ -135,6 +137,29 @@ async fn overwrite(subject: Subject<Store>) -> Outcome {
         let read = store.get(&key).await?;
         require!(read.is_some_and(|read| read == content), "an overwritten content is the old one");
     }
+    Ok(())
+}
+
+/// More keys than a page of any store's list.
+async fn many_keys(subject: Subject<Store>) -> Outcome {
+    let store = &subject.store;
+    let name = |number: usize| subject.key(&format!("{}/{number}", number % 3));
+    let mut tasks = JoinSet::new();
+    for number in 0..MANY_KEYS {
+        let (store, key) = (Arc::clone(store), name(number)?);
+        if tasks.len() >= 32 {
+            finished(tasks.join_next().await)?;
+        }
+        tasks.spawn(async move {
+            store.put(&key, Bytes::from(format!("content {number}")), PutMode::Create).await
+        });
+    }
+    while let Some(task) = tasks.join_next().await {
+        finished(Some(task))?;
+    }
+    let keys = in_order((0..MANY_KEYS).map(name).collect::<Result<Vec<_>, _>>()?);
+    let listed = store.list(&subject.prefix).await?;
+    require!(listed.iter().map(|entry| &entry.key).eq(&keys), "the list is not what was written");
     Ok(())
 }
 

@@ -150,6 +150,20 @@ fn refused_keys() -> [String; 9] {
 /// Texts that no key starts with.
 const PREFIXES_OF_NOTHING: [&str; 6] = ["/", "//", "../", "./", "/../conformance", "zz\0"];
 
+/// More than two pages of any store's list.
+const MANY_KEYS: usize = 2_500;
+
+/// What became of a task of many, where it has ended.
+fn finished<T>(
+    task: Option<Result<Result<T, StoreError>, tokio::task::JoinError>>,
+) -> Result<Option<T>, Violation> {
+    match task {
+        None => Ok(None),
+        Some(Ok(result)) => Ok(Some(result?)),
+        Some(Err(failure)) => Err(Violation::Wrong(format!("a task ended early: {failure}"))),
+    }
+}
+
 fn in_order(keys: impl IntoIterator<Item = Key>) -> Vec<Key> {
     let mut keys: Vec<_> = keys.into_iter().collect();
     keys.sort_by(|left, right| left.as_str().as_bytes().cmp(right.as_str().as_bytes()));

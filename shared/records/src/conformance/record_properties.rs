@@ -8,8 +8,8 @@ use bytes::Bytes;
 use tokio::task::JoinSet;
 
 use super::{
-    KEYS, KEYS_WITH_BACKSLASHES, PREFIXES_OF_NOTHING, Report, Subject, Violation, bodies, in_order,
-    refused_keys, require,
+    KEYS, KEYS_WITH_BACKSLASHES, MANY_KEYS, PREFIXES_OF_NOTHING, Report, Subject, Violation,
+    bodies, finished, in_order, refused_keys, require,
 };
 use crate::{Key, MAX_KEY_LENGTH, Record, RecordStore, StoreError, Version};
 
@@ -368,7 +368,7 @@ async fn list_of_nothing(subject: Subject<Store>) -> Outcome {
 async fn many_keys(subject: Subject<Store>) -> Outcome {
     let store = &subject.store;
     let mut tasks = JoinSet::new();
-    for number in 0..2_500 {
+    for number in 0..MANY_KEYS {
         let (store, key) = (Arc::clone(store), subject.key(&format!("{}/{number}", number % 3))?);
         if tasks.len() >= 32 {
             finished(tasks.join_next().await)?;
@@ -380,7 +380,7 @@ async fn many_keys(subject: Subject<Store>) -> Outcome {
     while let Some(task) = tasks.join_next().await {
         finished(Some(task))?;
     }
-    let keys = (0..2_500).map(|number| subject.key(&format!("{}/{number}", number % 3)));
+    let keys = (0..MANY_KEYS).map(|number| subject.key(&format!("{}/{number}", number % 3)));
     let keys = in_order(keys.collect::<Result<Vec<_>, _>>()?);
     let listed = store.list(&subject.prefix).await?;
     let read = store.get_all(&subject.prefix).await?;
@@ -392,16 +392,6 @@ async fn many_keys(subject: Subject<Store>) -> Outcome {
         .eq(read.iter().map(|(_, record)| &record.version));
     require!(versions_agree, "list and get_all differ in versions");
     Ok(())
-}
-
-fn finished<T>(
-    task: Option<Result<Result<T, StoreError>, tokio::task::JoinError>>,
-) -> Result<Option<T>, Violation> {
-    match task {
-        None => Ok(None),
-        Some(Ok(result)) => Ok(Some(result?)),
-        Some(Err(failure)) => Err(Violation::Wrong(format!("a task ended early: {failure}"))),
-    }
 }
 
 /// Runs 16 writers at once; the one that wins answers its version, all others conflict.

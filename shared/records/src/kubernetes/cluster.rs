@@ -130,12 +130,14 @@ impl Cluster {
                 (config.await.map_err(failed)?, used)
             }
             ClusterAccess::InCluster { server } => {
+                let address = |server: &String| {
+                    server.parse().map_err(|_| ClusterError::Address { server: server.clone() })
+                };
+                let address = server.as_ref().map(address).transpose()?;
                 let failed = |cause| ClusterError::InCluster { cause: Box::new(cause) };
                 let mut config = Config::incluster_dns().map_err(failed)?;
-                if let Some(server) = server {
-                    config.cluster_url = server
-                        .parse()
-                        .map_err(|_| ClusterError::Address { server: server.clone() })?;
+                if let Some(address) = address {
+                    config.cluster_url = address;
                 }
                 (config, None)
             }

@@ -11,12 +11,12 @@ use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
 
-use super::KubernetesStore;
 use super::body::{MAX_PARTS, MAX_STORED_SIZE, Packed};
 use super::names::{DIGEST, PART_TYPE, PARTS, part_name, secret_name};
 use super::requests::{ATTEMPTS, Requests, WriteFailure, back_off};
 use super::survey::Survey;
 use super::version::{PartsOf, SecretVersion};
+use super::{KubernetesStore, Place};
 use crate::{Key, StoreError};
 
 /// The value of a part's Secret.
@@ -41,6 +41,19 @@ pub(super) fn of(secret: &Secret) -> Result<Option<PartsOf>, &'static str> {
     }
 }
 
+/// What a Secret comes to that cannot be what was written.
+pub(super) fn corrupt(place: &Place, secret: &Secret, problem: &str) -> StoreError {
+    let name = secret.metadata.name.as_deref().unwrap_or_default();
+    StoreError::Corrupt {
+        location: format!("the Secret {name} in {place}"),
+        problem: format!(
+            "{problem}. Somebody edited it, or took a part away; restore it from a backup. Look: {} get secret \
+             {name} -o yaml",
+            place.kubectl()
+        ),
+    }
+}
+
 /// Reads the further parts of a record, one by one.
 pub(super) async fn read(
     requests: &Requests,
@@ -50,10 +63,7 @@ pub(super) async fn read(
     let name = record.metadata.name.as_deref().unwrap_or_default();
     let mut values = Vec::with_capacity(spread.count);
     for part in names(name, spread) {
-        let missing = || StoreError::Corrupt {
-            location: format!("the Secret {name} in {}", requests.place),
-            problem: format!("its part {part} is missing"),
-        };
+        let missing = || corrupt(&requests.place, record, &format!("its part {part} is missing"));
         let secret = requests.get(&part).await?;
         values.push(secret.and_then(value).ok_or_else(missing)?);
     }

@@ -24,9 +24,16 @@ impl Place {
     #[must_use]
     pub fn kubectl_of_cluster(&self) -> String {
         match &self.context {
-            Some(context) if is_plain(context) => format!("kubectl --context {context}"),
-            Some(context) => format!("kubectl --context '{}'", context.replace('\'', r"'\''")),
+            Some(context) => format!("kubectl --context {}", Self::word(context)),
             None => "kubectl".to_owned(),
+        }
+    }
+
+    /// A word of a POSIX shell.
+    pub(super) fn word(text: &str) -> String {
+        match is_plain(text) {
+            true => text.to_owned(),
+            false => format!("'{}'", text.replace('\'', r"'\''")),
         }
     }
 }

@@ -178,9 +178,7 @@ impl KubernetesStore {
     }
 
     fn corrupt(&self, secret: &Secret, problem: &str) -> StoreError {
-        let name = secret.metadata.name.as_deref().unwrap_or_default();
-        let location = format!("the Secret {name} in {}", self.estate.place);
-        StoreError::Corrupt { location, problem: problem.to_owned() }
+        parts::corrupt(&self.estate.place, secret, problem)
     }
 
     /// Every record of the estate below a prefix; what is refused anywhere in the estate refuses the whole.

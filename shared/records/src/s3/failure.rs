@@ -43,7 +43,10 @@ pub(crate) fn named(
     failure: Failure,
 ) -> StoreError {
     if failure.says("NoSuchBucket") {
-        return StoreError::RootMissing { root: format!("s3://{}", connection.bucket()) };
+        let region = connection.region().unwrap_or_else(|| "us-east-1".to_owned());
+        let remedy = Commands::for_connection(connection).create_bucket(&region);
+        let root = format!("s3://{} ({remedy})", connection.bucket());
+        return StoreError::RootMissing { root };
     }
     // A write that may have been done is told as such, whatever the cause.
     let in_doubt = request.key.filter(|_| request.is_write && failure.meaning.leaves_doubt());
@@ -315,7 +318,7 @@ fn remedy(cause: &RefusalCause, commands: &Commands) -> Remedy {
         )
         .and(WHO),
         RefusalCause::Throttled => Remedy::advice(
-            "Run again later; let fewer runs work at once, or set the store's parallelism lower.",
+            "Run again later, let fewer runs work at once, or lower the store's parallelism in plumb.toml.",
         ),
         RefusalCause::ClockSkew => {
             Remedy::command("Set the clock by the network.", "sudo timedatectl set-ntp true")

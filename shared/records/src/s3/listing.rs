@@ -77,7 +77,11 @@ impl<'a> Pages<'a> {
     }
 
     fn corrupt(&self, problem: &str) -> StoreError {
-        StoreError::Corrupt { location: self.connection.location(), problem: problem.to_owned() }
+        let problem = format!(
+            "{problem}. The server, or what stands before it, changes its answers: use AWS, another server, or a \
+             newer version of this one"
+        );
+        StoreError::Corrupt { location: self.connection.location(), problem }
     }
 }
 

@@ -114,7 +114,13 @@ impl Probe<'_> {
     }
 
     fn done(&self, result: Result<Version, Failure>) -> Result<Version, StoreError> {
-        result.map_err(|failure| self.failed("PutObject", failure))
+        result.map_err(|failure| match (failure.status, failure.meaning) {
+            (Some(501), _) => self.pretends("PUT with a condition is not implemented"),
+            (_, Meaning::Precondition | Meaning::NoSuchKey) => {
+                self.pretends("PUT with a condition that holds is refused")
+            }
+            _ => self.failed("PutObject", failure),
+        })
     }
 
     fn refused<T>(&self, result: Result<T, Failure>, what: &str) -> Result<(), StoreError> {

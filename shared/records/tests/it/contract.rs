@@ -9,7 +9,10 @@ use records::contract::{
     Access, ContractError, Decision, Finding, NoteKind, Outcome, Remedy, Report, Setting,
     StoreContract, StoreKind, WaiverError, Waivers, assert, first_contact,
 };
-use records::{BulkRead, Entry, Key, MemoryStore, Record, RecordStore, StoreError, Version};
+use records::testing::{Answer, ObservedStore, Write};
+use records::{
+    BulkRead, Entry, Key, MemoryStore, Method, Record, RecordStore, StoreError, Version,
+};
 
 use crate::key;
 
@@ -281,6 +284,23 @@ async fn a_store_that_does_not_list_what_it_keeps_is_refused() {
     let refused = first_contact(&store, &contract, &Waivers::none(), &key(SENTINEL), body).await;
     assert!(matches!(refused, Err(ContractError::NotListed { .. })), "{refused:?}");
     assert_eq!(store.get(&key(SENTINEL)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_sentinel_that_cannot_be_taken_away_is_told_of() {
+    let lost = |write: &Write| match write.method {
+        Method::Delete => Answer::Lose,
+        _ => Answer::Deliver,
+    };
+    let store = ObservedStore::new(MemoryStore::new(), lost);
+    let contract = Told(with(failed(Setting::Versioning)));
+    let body = Bytes::from_static(b"{}");
+    let refused = first_contact(&store, &contract, &Waivers::none(), &key(SENTINEL), body).await;
+    let Err(ContractError::SentinelKept { refused, key, cause }) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(matches!(*refused, ContractError::Refused(_)), "{refused:?}");
+    assert!(key.as_str() == SENTINEL && cause.leaves_doubt(), "{key} {cause:?}");
 }
 
 #[tokio::test]

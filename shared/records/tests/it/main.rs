@@ -8,10 +8,14 @@ mod bucket_settings;
 mod conformance;
 mod contract;
 mod directory;
+#[cfg(all(feature = "s3", feature = "kubernetes"))]
+mod errors;
 mod keys;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;
 mod layers;
+#[cfg(all(feature = "s3", feature = "kubernetes"))]
+mod page;
 mod processes;
 #[cfg(feature = "s3")]
 mod throttling;

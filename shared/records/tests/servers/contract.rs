@@ -10,7 +10,7 @@ use records::s3::contract::{BucketContract, Prefixes};
 use records::s3::{S3Connection, S3Settings, S3Store};
 use records::{Key, RecordStore};
 
-use crate::server::{Server, connection, paste, sdk_of};
+use crate::server::{Server, connection, paste, user_of_bucket};
 
 const ROOT: (&str, &str) = ("test", "test");
 
@@ -169,18 +169,7 @@ async fn a_key_that_does_not_exist_fails_and_is_replaced_by_a_new_one() {
 #[tokio::test]
 async fn what_an_identity_may_not_read_is_unreadable_until_it_may() {
     let server = Server::MiniStackIam;
-    let mut settings = server.settings(&format!("records-iam-{}", std::process::id()));
-    settings.kms_endpoint = Some(server.endpoint());
-    let root = |line: &str| paste(server, line, ROOT.0, ROOT.1);
-    root(&format!("aws s3api create-bucket --bucket {}", settings.bucket));
-    let user = settings.bucket.clone();
-    root(&format!("aws iam create-user --user-name {user}"));
-    let keys = root(&format!(
-        "aws iam create-access-key --user-name {user} --output text \
-         --query 'AccessKey.[AccessKeyId, SecretAccessKey]'"
-    ));
-    let mut keys = keys.split_whitespace();
-    let sdk = sdk_of(keys.next().unwrap(), keys.next().unwrap());
+    let (settings, sdk) = user_of_bucket("iam").await;
     let connection = S3Connection::new(settings, &sdk).unwrap();
     let contract = BucketContract::new(connection, Prefixes::new(["team-a/"], ["artifacts/"]));
 
@@ -192,4 +181,211 @@ async fn what_an_identity_may_not_read_is_unreadable_until_it_may() {
     for finding in contract.check(Access::Read).await {
         assert_ne!(finding.outcome, Outcome::Unreadable, "{finding:#?}");
     }
+}
+
+/// What a team may have set, as the server keeps it and not as a test writes it.
+#[tokio::test]
+async fn rules_count_in_every_form_that_a_server_keeps() {
+    let server = Server::MiniStack;
+    let settings = with_kms(server).await;
+    let contract = contract(&settings);
+    let old = r#""NoncurrentVersionExpiration":{"NoncurrentDays":30}"#;
+    let artifacts = r#"{"ID":"artifacts","Status":"Enabled","Filter":{"Prefix":"artifacts/"},"Expiration":{"Days":7}}"#;
+    for (rule, outcome, waivable, told) in [
+        (format!(r#""Filter":{{"Prefix":"team-a/"}},{old}"#), Outcome::Passed, true, "removes"),
+        (format!(r#""Filter":{{"Prefix":""}},{old}"#), Outcome::Passed, true, "removes"),
+        (format!(r#""Prefix":"team-a/",{old}"#), Outcome::Passed, true, "removes"),
+        (
+            format!(r#""Filter":{{"Prefix":"team-b/"}},{old}"#),
+            Outcome::Failed,
+            true,
+            "old versions",
+        ),
+        (
+            format!(r#""Filter":{{"Tag":{{"Key":"a","Value":"b"}}}},{old}"#),
+            Outcome::Failed,
+            true,
+            "old versions",
+        ),
+        (
+            format!(r#""Filter":{{"Prefix":"team-a/"}},{old},"Expiration":{{"Days":90}}"#),
+            Outcome::Failed,
+            false,
+            "after 90 days",
+        ),
+        (
+            format!(
+                r#""Filter":{{"Prefix":"team-a/"}},{old},"Expiration":{{"Date":"2030-01-01T00:00:00Z"}}"#
+            ),
+            Outcome::Failed,
+            false,
+            "from 2030-01-01",
+        ),
+        (
+            r#""Filter":{"Tag":{"Key":"a","Value":"b"}},"Expiration":{"Days":90}"#.to_owned(),
+            Outcome::Failed,
+            false,
+            "whatever tags or sizes",
+        ),
+    ] {
+        let rules =
+            format!(r#"{{"Rules":[{artifacts},{{"ID":"rule","Status":"Enabled",{rule}}}]}}"#);
+        set(
+            server,
+            &settings,
+            "put-bucket-lifecycle-configuration",
+            &format!("--lifecycle-configuration '{rules}'"),
+        );
+        let found = finding(&contract, Setting::Lifecycle).await;
+        assert_eq!((found.outcome, found.waivable), (outcome, waivable), "{rule}: {found:#?}");
+        assert!(found.found.contains(told), "{rule}: {}", found.found);
+        if outcome != Outcome::Passed {
+            paste_all(server, &found);
+            let mended = finding(&contract, Setting::Lifecycle).await;
+            assert_eq!(mended.outcome, Outcome::Passed, "{rule}: {mended:#?}");
+        }
+    }
+    let kept = r#"{"Rules":[{"ID":"r","Status":"Enabled","Filter":{"Prefix":"team-a/"},"NoncurrentVersionExpiration":{"NoncurrentDays":30}}]}"#;
+    set(
+        server,
+        &settings,
+        "put-bucket-lifecycle-configuration",
+        &format!("--lifecycle-configuration '{kept}'"),
+    );
+    let kept = finding(&contract, Setting::Lifecycle).await;
+    assert!(kept.waivable && kept.found.contains("removes the artifacts under"), "{kept:#?}");
+    paste_all(server, &kept);
+    assert_eq!(finding(&contract, Setting::Lifecycle).await.outcome, Outcome::Passed);
+}
+
+/// One command of the AWS CLI on the bucket.
+fn set(server: Server, settings: &S3Settings, operation: &str, arguments: &str) {
+    let line = format!("aws s3api {operation} --bucket {} {arguments}", settings.bucket);
+    paste(server, &line, ROOT.0, ROOT.1);
+}
+
+#[tokio::test]
+async fn what_was_suspended_or_half_set_fails_until_it_is_mended() {
+    let server = Server::MiniStack;
+    let settings = with_kms(server).await;
+    let contract = contract(&settings);
+    let versioning = "--versioning-configuration Status=";
+    set(server, &settings, "put-bucket-versioning", &format!("{versioning}Enabled"));
+    set(server, &settings, "put-bucket-versioning", &format!("{versioning}Suspended"));
+    set(
+        server,
+        &settings,
+        "put-public-access-block",
+        "--public-access-block-configuration BlockPublicAcls=true,IgnorePublicAcls=true,BlockPublicPolicy=true,\
+         RestrictPublicBuckets=false",
+    );
+    for (setting, told) in [
+        (Setting::Versioning, "is suspended"),
+        (Setting::PublicAccessBlock, "does not have RestrictPublicBuckets."),
+    ] {
+        let found = finding(&contract, setting).await;
+        assert_eq!((found.outcome, found.waivable), (Outcome::Failed, true), "{found:#?}");
+        assert!(found.found.contains(told), "{}", found.found);
+        paste_all(server, &found);
+        assert_eq!(finding(&contract, setting).await.outcome, Outcome::Passed);
+    }
+}
+
+#[tokio::test]
+async fn a_bucket_that_is_missing_fails_until_it_is_made() {
+    let server = Server::MiniStack;
+    let mut settings = server.settings(&format!("records-missing-{}", std::process::id()));
+    settings.kms_endpoint = Some(server.endpoint());
+    let contract = contract(&settings);
+    let missing = contract.check(Access::Write).await;
+    assert_eq!(missing.len(), 6);
+    for finding in &missing {
+        assert_eq!((finding.outcome, finding.waivable), (Outcome::Failed, false), "{finding:#?}");
+        assert!(finding.found.contains("There is no bucket"), "{}", finding.found);
+    }
+    paste_all(server, &missing[0]);
+    assert_eq!(finding(&contract, Setting::EncryptionKey).await.outcome, Outcome::Passed);
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_not_checked() {
+    // SeaweedFS has no public access block, and answers as servers do that know no such thing.
+    let settings = Server::SeaweedFs.bucket().await;
+    let contract = contract(&settings);
+    let block = finding(&contract, Setting::PublicAccessBlock).await;
+    assert_eq!(block.outcome, Outcome::NotChecked, "{block:#?}");
+    assert_eq!(finding(&contract, Setting::Versioning).await.outcome, Outcome::Failed);
+    // A key of a KMS that is not configured.
+    let mut settings = with_kms(Server::MiniStack).await;
+    name_key(&settings).await;
+    settings.kms_endpoint = None;
+    let prefixes = Prefixes::new(["team-a/"], ["artifacts/"]);
+    let contract = BucketContract::new(connection(settings), prefixes);
+    let key = finding(&contract, Setting::EncryptionKey).await;
+    assert_eq!(key.outcome, Outcome::NotChecked, "{key:#?}");
+    assert!(key.found.contains("no KMS is configured"), "{}", key.found);
+}
+
+#[tokio::test]
+async fn a_key_without_its_material_fails_and_one_that_kms_does_not_rotate_passes() {
+    let server = Server::MiniStack;
+    let settings = with_kms(server).await;
+    let contract = contract(&settings);
+    for (made, outcome, told) in [
+        ("--origin EXTERNAL", Outcome::Failed, "in its state PendingImport"),
+        ("--key-spec RSA_2048 --key-usage ENCRYPT_DECRYPT", Outcome::Passed, "does not rotate"),
+    ] {
+        let key = paste(
+            server,
+            &format!("aws kms create-key {made} --query KeyMetadata.Arn --output text"),
+            ROOT.0,
+            ROOT.1,
+        );
+        let encryption = format!(
+            r#"{{"Rules":[{{"ApplyServerSideEncryptionByDefault":{{"SSEAlgorithm":"aws:kms","KMSMasterKeyID":"{}"}}}}]}}"#,
+            key.trim()
+        );
+        set(
+            server,
+            &settings,
+            "put-bucket-encryption",
+            &format!("--server-side-encryption-configuration '{encryption}'"),
+        );
+        let found = finding(&contract, Setting::EncryptionKey).await;
+        assert_eq!(found.outcome, outcome, "{made}: {found:#?}");
+        assert!(found.found.contains(told), "{made}: {}", found.found);
+        if outcome == Outcome::Failed {
+            assert!(!found.waivable, "{found:#?}");
+            paste_all(server, &found);
+        }
+    }
+}
+
+/// The identity may read the bucket's settings, and not look at the key.
+#[tokio::test]
+async fn a_key_that_an_identity_may_not_look_at_is_unreadable_until_it_may() {
+    let server = Server::MiniStackIam;
+    let root = |line: &str| paste(server, line, ROOT.0, ROOT.1);
+    let (settings, sdk) = user_of_bucket("key").await;
+    let user = settings.bucket.clone();
+    let key = root("aws kms create-key --query KeyMetadata.Arn --output text").trim().to_owned();
+    root(&format!(
+        "aws s3api put-bucket-encryption --bucket {user} --server-side-encryption-configuration \
+         '{{\"Rules\":[{{\"ApplyServerSideEncryptionByDefault\":{{\"SSEAlgorithm\":\"aws:kms\",\
+         \"KMSMasterKeyID\":\"{key}\"}}}}]}}'"
+    ));
+    root(&format!(
+        "aws iam put-user-policy --user-name {user} --policy-name bucket --policy-document \
+         '{{\"Version\":\"2012-10-17\",\"Statement\":[{{\"Effect\":\"Allow\",\"Action\":\"s3:*\",\
+         \"Resource\":\"*\"}}]}}'"
+    ));
+    let connection = S3Connection::new(settings, &sdk).unwrap();
+    let contract = BucketContract::new(connection, Prefixes::new(["team-a/"], ["artifacts/"]));
+    let denied = finding(&contract, Setting::EncryptionKey).await;
+    assert_eq!((denied.outcome, denied.waivable), (Outcome::Unreadable, true), "{denied:#?}");
+    assert!(denied.found.contains("may not use the KMS key"), "{}", denied.found);
+    assert!(denied.found.contains("kms:DescribeKey"), "{}", denied.found);
+    paste_all(server, &denied);
+    let told = finding(&contract, Setting::EncryptionKey).await;
+    assert_ne!(told.outcome, Outcome::Unreadable, "{told:#?}");
 }

@@ -55,7 +55,7 @@ fn fresh_name() -> String {
 }
 
 #[track_caller]
-fn from_environment(variable: &str) -> String {
+pub(crate) fn from_environment(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| {
         panic!(
             "{variable} is not set: these tests need servers, and tests/end-to-end/stores starts them \
@@ -116,4 +116,21 @@ pub(crate) fn connection(settings: S3Settings) -> S3Connection {
 
 fn client(settings: &S3Settings) -> aws_sdk_s3::Client {
     connection(settings.clone()).s3().clone()
+}
+
+/// A new bucket of the server that checks policies, and a user of the same name who may do nothing yet.
+pub(crate) async fn user_of_bucket(purpose: &str) -> (S3Settings, SdkConfig) {
+    let server = Server::MiniStackIam;
+    let mut settings = server.settings(&format!("records-{purpose}-{}", std::process::id()));
+    settings.kms_endpoint = Some(server.endpoint());
+    let root = |line: &str| paste(server, line, "test", "test");
+    let user = &settings.bucket;
+    root(&format!("aws s3api create-bucket --bucket {user}"));
+    root(&format!("aws iam create-user --user-name {user}"));
+    let keys = root(&format!(
+        "aws iam create-access-key --user-name {user} --output text --query 'AccessKey.[AccessKeyId, SecretAccessKey]'"
+    ));
+    let mut keys = keys.split_whitespace();
+    let sdk = sdk_of(keys.next().unwrap(), keys.next().unwrap());
+    (settings, sdk)
 }

@@ -7,8 +7,12 @@ use serde::Deserialize;
 /// `PLUMB__STORE__S3__BUCKET` is `store.s3.bucket`.
 pub const OVERRIDE_PREFIX: &str = "PLUMB__";
 
-/// The key whose value is a number.
-const NUMBER: [&str; 2] = ["transactions", "attempts_without_progress"];
+/// The keys whose values are numbers.
+const NUMBERS: [&[&str]; 3] = [
+    &["transactions", "attempts_without_progress"],
+    &["store", "s3", "parallelism"],
+    &["artifacts", "s3", "parallelism"],
+];
 
 /// The project as the variables change it; `None` where none does.
 pub(super) fn apply_overrides<'v>(
@@ -60,7 +64,7 @@ fn parse_value(path: &[String], text: &str) -> toml::Value {
         |value: &toml::Value| matches!(value, toml::Value::Integer(_) | toml::Value::Float(_));
     parsed
         .and_then(|mut table| table.remove("value"))
-        .filter(|value| path == NUMBER || !is_number(value))
+        .filter(|value| NUMBERS.iter().any(|number| path == *number) || !is_number(value))
         .unwrap_or_else(|| toml::Value::String(text.to_owned()))
 }
 

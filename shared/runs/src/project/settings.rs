@@ -6,7 +6,7 @@ use super::{ProjectError, Seconds};
 use engine::transaction::Terms;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 /// A whole `plumb.toml`. An empty one, or none, is a store in a directory beside each configuration.
@@ -74,6 +74,8 @@ pub struct S3Table {
     /// Whether the bucket is in the path of requests, not in the host's name, as most other servers want it.
     #[serde(default)]
     pub path_style: bool,
+    /// The most requests at once; 8 for each core where it is left out.
+    pub parallelism: Option<NonZeroUsize>,
     /// Tags of every object.
     #[serde(default)]
     pub tags: BTreeMap<String, String>,

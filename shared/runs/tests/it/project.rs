@@ -1,6 +1,7 @@
 //! `plumb.toml`: what it may say, what overrides it, and which estate a directory is.
 
 use runs::project::{EstateSelection, Project, ProjectError, S3Table, Seconds, StoreTable};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 const TEAM: &str = r#"
@@ -118,6 +119,7 @@ fn the_environment_overrides_what_is_written() {
             ("PLUMB__STORE__S3__BUCKET_OWNER", "012345678901"),
             ("PLUMB__STORE__S3__PATH_STYLE", "true"),
             ("PLUMB__STORE__S3__ALLOW_INSECURE", "[\"versioning\"]"),
+            ("PLUMB__STORE__S3__PARALLELISM", "4"),
             ("PLUMB__PLANS__EXPIRY", "1h"),
             ("PLUMB_ESTATE", "no override"),
             ("HOME", "/"),
@@ -128,6 +130,7 @@ fn the_environment_overrides_what_is_written() {
     assert_eq!((settings.bucket.as_str(), settings.prefix.as_str()), ("other", "team"));
     assert_eq!(settings.bucket_owner.as_deref(), Some("012345678901"));
     assert!(settings.path_style);
+    assert_eq!(settings.parallelism, NonZeroUsize::new(4));
     assert_eq!(settings.allow_insecure, ["versioning"]);
     assert_eq!(project.plans.expiry, Seconds(3600));
 }

@@ -153,13 +153,19 @@ impl State {
         }
         let limit = asked.parameter("limit").and_then(|limit| limit.parse().ok());
         let limit: usize = limit.unwrap_or(usize::MAX);
-        let (version, mut left) = match asked.parameter("continue") {
+        let mut fault = None;
+        let continued = asked.parameter("continue");
+        let (mut version, mut left) = match &continued {
             Some(token) => {
-                if self.faults.front() == Some(&Fault::Gone) {
-                    self.faults.pop_front();
+                let of_pages =
+                    [Fault::Gone, Fault::EmptyPage, Fault::SameToken, Fault::VersionMoves];
+                if self.faults.front().is_some_and(|fault| of_pages.contains(fault)) {
+                    fault = self.faults.pop_front();
+                }
+                if fault == Some(Fault::Gone) {
                     return gone();
                 }
-                let Some(listing) = self.listings.remove(&token) else { return gone() };
+                let Some(listing) = self.listings.remove(token) else { return gone() };
                 listing
             }
             None => {
@@ -168,6 +174,10 @@ impl State {
                 (self.revision.to_string(), secrets)
             }
         };
+        let limit = if fault == Some(Fault::EmptyPage) { 0 } else { limit };
+        if fault == Some(Fault::VersionMoves) {
+            version.push('0');
+        }
         let rest = left.split_off(limit.min(left.len()));
         let mut metadata = json!({ "resourceVersion": version });
         if !rest.is_empty() {
@@ -181,7 +191,10 @@ impl State {
             } else {
                 self.revision += 1;
                 // Tokens hold characters that a query has to escape.
-                let token = format!("page&{}=+/", self.revision);
+                let token = match continued {
+                    Some(token) if fault == Some(Fault::SameToken) => token,
+                    _ => format!("page&{}=+/", self.revision),
+                };
                 metadata["continue"] = json!(token);
                 self.listings.insert(token, (version, rest));
             }

@@ -50,6 +50,12 @@ pub enum Fault {
     Endless,
     /// A listing ends in the middle, and says that more remain.
     EndsEarly,
+    /// A page that goes on with a listing holds nothing, and points to another.
+    EmptyPage,
+    /// A page that goes on with a listing points to itself.
+    SameToken,
+    /// A page that goes on with a listing is of another time.
+    VersionMoves,
     /// Just before a write, another client changes the Secret.
     OvertakenBy(Value),
 }
@@ -215,7 +221,10 @@ impl State {
                 self.secret(namespace, name, asked)
             }
             ["apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"] => {
-                self.review(&asked.body)
+                match self.is_denied("create", "selfsubjectaccessreviews") {
+                    true => forbidden("create", "selfsubjectaccessreviews", ""),
+                    false => self.review(&asked.body),
+                }
             }
             [
                 "apis",
@@ -230,6 +239,11 @@ impl State {
                 let allowed = allowed.into_iter().any(|group| self.groups.contains(group));
                 let mut answer = asked.body.clone();
                 answer["status"] = json!({ "allowed": allowed });
+                (201, answer)
+            }
+            ["apis", "authentication.k8s.io", "v1", "selfsubjectreviews"] => {
+                let mut answer = asked.body.clone();
+                answer["status"] = json!({ "userInfo": { "username": "tester" } });
                 (201, answer)
             }
             _ => self.other(asked, &words),

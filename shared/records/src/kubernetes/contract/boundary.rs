@@ -10,6 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::Api;
 use kube::api::ListParams;
 
+use super::permission::{self, CONTRACT, Permission};
 use super::{is_denial, unanswered};
 use crate::contract::{Access, Finding, Remedy, Setting};
 use crate::kubernetes::KubernetesStore;
@@ -37,13 +38,15 @@ const VALIDATIONS: [&str; 2] = [
 pub(super) async fn finding(store: &KubernetesStore, access: Access) -> Finding {
     let setting = Setting::EstateBoundary;
     let kubectl = store.requests.place.kubectl_of_cluster();
-    let readable = Remedy::command(
-        "Let the identity read admission policies (examples/kubernetes/applier.yaml).",
-        format!(
-            "{kubectl} create clusterrole plumbline-contract --verb=get,list \
-             --resource=validatingadmissionpolicies,validatingadmissionpolicybindings"
-        ),
-    );
+    let readable = async || {
+        let permission = Permission {
+            purpose: "Let the identity read admission policies (examples/kubernetes/applier.yaml).",
+            role: CONTRACT,
+            verbs: "get,list",
+            resources: "validatingadmissionpolicies,validatingadmissionpolicybindings",
+        };
+        permission.in_cluster(store).await
+    };
     let install = || {
         Remedy::command(
             "Install the policy and its binding.",
@@ -58,14 +61,17 @@ pub(super) async fn finding(store: &KubernetesStore, access: Access) -> Finding 
             let found = format!("There is no admission policy {POLICY_NAME}.");
             return Finding::warned(setting, found, install());
         }
-        Err(failure) => return unanswered(setting, "the admission policy", failure, readable),
+        Err(failure) => {
+            return unanswered(setting, "the admission policy", failure, readable().await);
+        }
     };
     let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(client);
     let bindings = answer(store.requests.time_out, bindings.list(&ListParams::default())).await;
     let bindings = match bindings {
         Ok(bindings) => bindings.items,
         Err(failure) => {
-            return unanswered(setting, "the admission policy's bindings", failure, readable);
+            let remedy = readable().await;
+            return unanswered(setting, "the admission policy's bindings", failure, remedy);
         }
     };
     let pretence = |found: String| Finding::failed(setting, found, install());
@@ -241,16 +247,7 @@ async fn may_use(store: &KubernetesStore) -> Option<Finding> {
         name: estate,
         namespace: &place.namespace,
     };
-    let remedy = Remedy::command(
-        "Give the identity the verb use on the estate (examples/kubernetes/applier.yaml).",
-        // kubectl create role knows only resources that the API server serves, which this one need not.
-        format!(
-            "{} patch role plumbline-applier --type=json -p '[{{\"op\":\"add\",\"path\":\"/rules/-\",\"value\":\
-             {{\"apiGroups\":[\"{GROUP}\"],\"resources\":[\"{RESOURCE}\"],\"resourceNames\":[\"{estate}\"],\
-             \"verbs\":[\"{VERB}\"]}}}}]'",
-            place.kubectl()
-        ),
-    );
+    let remedy = async || permission::of_estate(store, (GROUP, RESOURCE, VERB)).await;
     match review(&store.requests.cluster, asked, store.requests.time_out).await {
         Ok(review) if review.allowed => None,
         Ok(_) => {
@@ -258,15 +255,15 @@ async fn may_use(store: &KubernetesStore) -> Option<Finding> {
                 "This identity may not use the estate {estate} in {place}: the admission policy would refuse \
                  each of its writes."
             );
-            Some(Finding::failed(setting, found, remedy).never_waived())
+            Some(Finding::failed(setting, found, remedy().await).never_waived())
         }
         Err(Failure::Status(status)) if is_denial(&status) => {
             let found =
                 format!("Whether the estate may be used cannot be asked: {}.", status.message);
-            Some(Finding::unreadable(setting, found, remedy))
+            Some(Finding::unreadable(setting, found, remedy().await))
         }
         Err(failure) => {
-            Some(unanswered(setting, "whether the estate may be used", failure, remedy))
+            Some(unanswered(setting, "whether the estate may be used", failure, remedy().await))
         }
     }
 }

@@ -6,6 +6,7 @@ mod boundary;
 mod encryption;
 mod managed;
 mod namespace_access;
+mod permission;
 mod provider_https;
 mod read_isolation;
 

@@ -1,7 +1,8 @@
 //! What the identity may do in the namespace.
 
+use super::permission::{self, APPLIER, PLANNER, Permission};
 use super::unanswered;
-use crate::contract::{Access, Finding, Remedy, Setting};
+use crate::contract::{Access, Finding, Setting};
 use crate::kubernetes::KubernetesStore;
 use crate::kubernetes::access::{Asked, review};
 use crate::kubernetes::requests::Failure;
@@ -59,37 +60,25 @@ pub(super) async fn finding(store: &KubernetesStore, access: Access) -> Finding 
     let verbs = match store.verb_access(access).await {
         Ok(verbs) => verbs,
         Err(failure) => {
-            let remedy = Remedy::command(
-                "Let the identity make SelfSubjectAccessReviews, as the ClusterRole system:basic-user does.",
-                format!(
-                    "{} get clusterrolebinding system:basic-user -o yaml",
-                    place.kubectl_of_cluster()
-                ),
-            );
+            let remedy = permission::reviews(place);
             return unanswered(setting, "what it may do in the namespace", failure, remedy);
         }
     };
     let told: Vec<_> = verbs.iter().map(describe).collect();
     let found = format!("Secrets in {place}: {}.", told.join(", "));
-    let missing: Vec<_> = verbs.iter().filter(|verb| verb.required && !verb.allowed).collect();
+    let missing: Vec<_> =
+        verbs.iter().filter(|verb| verb.required && !verb.allowed).map(|verb| verb.verb).collect();
     if missing.is_empty() {
         return Finding::passed(setting, found);
     }
-    let missing: Vec<_> = missing.iter().map(|verb| verb.verb).collect();
-    let remedy = Remedy::command(
-        "Give the identity a Role with these verbs, and bind it (examples/kubernetes).",
-        format!(
-            "{} create role plumbline --resource=secrets --verb={}",
-            place.kubectl(),
-            missing.join(",")
-        ),
-    )
-    .and(format!(
-        "{} create rolebinding plumbline --role=plumbline --user=IDENTITY",
-        place.kubectl()
-    ));
+    let remedy = Permission {
+        purpose: "Give the identity a Role with the verbs that are missing, and bind it (examples/kubernetes).",
+        role: if access >= Access::Write { APPLIER } else { PLANNER },
+        verbs: &missing.join(","),
+        resources: "secrets",
+    };
     // Nothing can be kept where nothing may be written: there is nothing to accept.
-    Finding::failed(setting, found, remedy).never_waived()
+    Finding::failed(setting, found, remedy.in_namespace(store).await).never_waived()
 }
 
 fn describe(verb: &VerbAccess) -> String {

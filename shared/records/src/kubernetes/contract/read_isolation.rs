@@ -8,12 +8,13 @@ use k8s_openapi::api::authorization::v1::{
 use kube::Api;
 use kube::api::PostParams;
 
+use super::permission::{self, PLANNER, Permission};
 use super::unanswered;
 use crate::StoreError;
 use crate::contract::{Finding, Remedy, Setting};
+use crate::kubernetes::KubernetesStore;
 use crate::kubernetes::access::{Asked, review};
 use crate::kubernetes::requests::{Failure, answer};
-use crate::kubernetes::{KubernetesStore, Refusal};
 
 /// Groups that nobody is meant to give Secrets to: everybody, with and without a login, and every pod.
 const EVERYBODY: [&str; 3] =
@@ -59,7 +60,7 @@ pub(super) async fn finding(store: &KubernetesStore) -> Finding {
         }
         Ok(_) => {}
         Err(failure) => {
-            let remedy = Remedy::advice("Let the identity make SelfSubjectAccessReviews.");
+            let remedy = permission::reviews(&store.requests.place);
             return unanswered(setting, "which namespaces' Secrets it may read", failure, remedy);
         }
     }
@@ -94,20 +95,20 @@ pub(super) async fn finding(store: &KubernetesStore) -> Finding {
             Finding::warned(setting, capitalised(&found), remedy)
         }
         Err(StoreError::Kubernetes(refusal)) if refusal.is_authorizers_denial() => {
-            unreadable(setting, &refusal, &place.kubectl())
+            let remedy = Permission {
+                purpose: "Let the identity list the namespace's Secrets.",
+                role: PLANNER,
+                verbs: "get,list",
+                resources: "secrets",
+            };
+            let found = format!("The Secrets could not be listed: {refusal}.");
+            Finding::unreadable(setting, found, remedy.in_namespace(store).await)
         }
         Err(error) => {
-            Finding::not_checked(setting, format!("The Secrets could not be listed: {error}."))
+            let found = format!("The Secrets could not be listed: {}.", error.with_source());
+            Finding::not_checked(setting, found)
         }
     }
-}
-
-fn unreadable(setting: Setting, refusal: &Refusal, kubectl: &str) -> Finding {
-    let remedy = Remedy::command(
-        "Let the identity list the namespace's Secrets.",
-        format!("{kubectl} create role plumbline-planner --resource=secrets --verb=get,list"),
-    );
-    Finding::unreadable(setting, format!("The Secrets could not be listed: {refusal}."), remedy)
 }
 
 /// Whether a whole group may list the namespace's Secrets. Not everybody may ask that.

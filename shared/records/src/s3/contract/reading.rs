@@ -47,7 +47,7 @@ pub(super) enum Unread {
     /// The service refused, most often because the identity may not read it.
     Refused { refusal: Box<ServiceRefusal>, action: &'static str, resource: String },
     /// Something else went wrong.
-    Failed(String),
+    Failed { problem: String, remedy: Remedy },
 }
 
 impl Unread {
@@ -80,11 +80,9 @@ impl Unread {
                 };
                 Finding::unreadable(setting, found, remedy)
             }
-            Self::Failed(problem) => Finding::unreadable(
-                setting,
-                problem.clone(),
-                Remedy::advice("See that the service can be reached from here, and run again."),
-            ),
+            Self::Failed { problem, remedy } => {
+                Finding::unreadable(setting, problem.clone(), remedy.clone())
+            }
         }
     }
 }
@@ -164,11 +162,15 @@ impl<'a> Reader<'a> {
         match answer {
             Ok(answer) => {
                 let text = answer.policy().unwrap_or_default();
-                BucketPolicy::parse(text).ok_or_else(|| {
-                    Unread::Failed(format!(
+                BucketPolicy::parse(text).ok_or_else(|| Unread::Failed {
+                    problem: format!(
                         "The policy of the bucket {} is no policy document.",
                         self.connection.bucket()
-                    ))
+                    ),
+                    remedy: Remedy::command(
+                        "See what the server keeps in its place, and put a policy there.",
+                        self.commands.s3api("get-bucket-policy", "--query Policy --output text"),
+                    ),
                 })
             }
             Err(error) => {
@@ -227,7 +229,12 @@ impl<'a> Reader<'a> {
             }
         };
         let Some(metadata) = metadata else {
-            return Err(Unread::Failed(format!("KMS said nothing of the key {key}.")));
+            let problem = format!("KMS said nothing of the key {key}.");
+            let remedy = Remedy::command(
+                "See what KMS says of it.",
+                self.commands.kms("describe-key", &key),
+            );
+            return Err(Unread::Failed { problem, remedy });
         };
         let rotation = match is_rotated_by_kms(&metadata) {
             true => self.rotation(&kms, &key, &metadata).await,
@@ -311,7 +318,12 @@ impl<'a> Reader<'a> {
         let request = read_request(operation);
         match failure::named(self.connection, request, failure) {
             StoreError::Refused(refusal) => Unread::Refused { refusal, action, resource },
-            other => Unread::Failed(format!("{other}.")),
+            other => Unread::Failed {
+                problem: format!("{}.", other.with_source()),
+                remedy: Remedy::advice(
+                    "See that the service can be reached from here, and run again.",
+                ),
+            },
         }
     }
 }

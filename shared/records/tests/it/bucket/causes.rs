@@ -13,11 +13,12 @@ use records::{
 use super::canned::{Answer, connection, sdk, serve, settings};
 use crate::key;
 
-const KEY: &str = "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
-const ROLE: &str = "arn:aws:sts::111122223333:assumed-role/plumb-apply/session";
+pub(super) const KEY: &str =
+    "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+pub(super) const ROLE: &str = "arn:aws:sts::111122223333:assumed-role/plumb-apply/session";
 
 #[track_caller]
-fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>) -> ServiceRefusal {
+pub(super) fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>) -> ServiceRefusal {
     match result {
         Err(StoreError::Refused(refusal)) => *refusal,
         other => panic!("it is not refused for a cause: {other:?}"),
@@ -349,15 +350,19 @@ async fn a_missing_bucket_is_no_refusal() {
 #[tokio::test]
 async fn without_credentials_nothing_is_sent() {
     let url = serve(|_| panic!("something was sent")).await;
+    let refusal = no_credentials(&url).await;
+    assert_eq!(refusal.cause, RefusalCause::NoCredentials);
+    assert!(refusal.headline().contains("there are no AWS credentials"), "{refusal}");
+}
+
+pub(super) async fn no_credentials(url: &str) -> ServiceRefusal {
     let sdk = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new("us-east-1"))
         .credentials_provider(SharedCredentialsProvider::new(NoCredentials))
         .build();
-    let store = S3Store::new(S3Connection::new(settings(&url), &sdk).unwrap()).unwrap();
-    let refusal = refused(store.list("network/").await);
-    assert_eq!(refusal.cause, RefusalCause::NoCredentials);
-    assert!(refusal.headline().contains("there are no AWS credentials"), "{refusal}");
+    let store = S3Store::new(S3Connection::new(settings(url), &sdk).unwrap()).unwrap();
+    refused(store.list("network/").await)
 }
 
 /// As the chain of the SDK answers where no link of it has any.
@@ -379,14 +384,18 @@ impl aws_credential_types::provider::ProvideCredentials for NoCredentials {
 
 #[test]
 fn without_a_region_there_is_no_connection() {
+    let refusal = no_region();
+    assert_eq!(refusal.cause, RefusalCause::NoRegion);
+    assert!(
+        refusal.remedy.commands[0].starts_with("aws s3api get-bucket-location --bucket records")
+    );
+}
+
+pub(super) fn no_region() -> ServiceRefusal {
     let credentials = Credentials::new("AKIAIOSFODNN7EXAMPLE", "secret", None, None, "test");
     let sdk = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .credentials_provider(SharedCredentialsProvider::new(credentials))
         .build();
-    let refusal = refused(S3Connection::new(S3Settings::new("records"), &sdk));
-    assert_eq!(refusal.cause, RefusalCause::NoRegion);
-    assert!(
-        refusal.remedy.commands[0].starts_with("aws s3api get-bucket-location --bucket records")
-    );
+    refused(S3Connection::new(S3Settings::new("records"), &sdk))
 }

@@ -8,7 +8,7 @@ use super::canned::{Answer, connection, serve};
 
 const KEY: &str = "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 
-fn encryption() -> Answer {
+pub(super) fn encryption() -> Answer {
     Answer::ok(format!(
         "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms\
          </SSEAlgorithm><KMSMasterKeyID>{KEY}</KMSMasterKeyID></ApplyServerSideEncryptionByDefault></Rule>\
@@ -21,7 +21,7 @@ fn json_answer(body: &Value) -> Answer {
     Answer { status: 200, headers: vec![content], body: body.to_string() }
 }
 
-fn metadata(state: &str) -> Answer {
+pub(super) fn metadata(state: &str) -> Answer {
     json_answer(&json!({
         "KeyMetadata": {
             "KeyId": "1234abcd-12ab-34cd-56ef-1234567890ab",
@@ -36,7 +36,7 @@ fn metadata(state: &str) -> Answer {
     }))
 }
 
-fn rotation(on: bool) -> Answer {
+pub(super) fn rotation(on: bool) -> Answer {
     json_answer(&json!({ "KeyId": KEY, "KeyRotationEnabled": on }))
 }
 

@@ -3,7 +3,10 @@
 mod canned;
 mod causes;
 mod clock;
+#[cfg(feature = "kubernetes")]
+mod documented;
 mod key_of_bucket;
 mod lifecycle_rules;
 mod policies;
+pub(crate) mod pretenders;
 mod readings;

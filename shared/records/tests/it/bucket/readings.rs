@@ -6,7 +6,7 @@ use records::s3::contract::{BucketContract, Prefixes};
 use super::canned::{Answer, Asked, connection, serve};
 
 /// A bucket that keeps the contract, one part after the other.
-fn good(asked: &Asked) -> Answer {
+pub(super) fn good(asked: &Asked) -> Answer {
     if asked.is_for("versioning") {
         return Answer::ok(
             "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
@@ -39,14 +39,14 @@ fn good(asked: &Asked) -> Answer {
     )
 }
 
-fn lifecycle(rule: &str) -> Answer {
+pub(super) fn lifecycle(rule: &str) -> Answer {
     Answer::ok(format!(
         "<LifecycleConfiguration><Rule><ID>rule</ID><Status>Enabled</Status>{rule}</Rule>\
          </LifecycleConfiguration>"
     ))
 }
 
-fn block(last: &str) -> Answer {
+pub(super) fn block(last: &str) -> Answer {
     Answer::ok(format!(
         "<PublicAccessBlockConfiguration><BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true\
          </IgnorePublicAcls><BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>{last}\
@@ -54,7 +54,9 @@ fn block(last: &str) -> Answer {
     ))
 }
 
-async fn findings(answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Vec<Finding> {
+pub(super) async fn findings(
+    answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+) -> Vec<Finding> {
     let url = serve(answer).await;
     let prefixes = Prefixes::new(["team-a/"], Vec::<String>::new());
     BucketContract::new(connection(&url), prefixes).check(Access::Write).await

@@ -13,7 +13,7 @@ use super::{put, store, store_of};
 const POLICY: &str =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/plumbline-estate-boundary";
 const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
-const PODS: &str = "/api/v1/namespaces/kube-system/pods";
+pub(super) const PODS: &str = "/api/v1/namespaces/kube-system/pods";
 
 async fn findings(server: &StrictServer, access: Access) -> Vec<Finding> {
     let contract = ClusterContract::new(Arc::new(store(&server.cluster().await)));
@@ -26,7 +26,7 @@ async fn finding(server: &StrictServer, setting: Setting, access: Access) -> Fin
 }
 
 /// The policy and its binding as they are shipped, looked at by the server.
-fn install(server: &StrictServer, change: impl FnOnce(&mut Value, &mut Value)) {
+pub(super) fn install(server: &StrictServer, change: impl FnOnce(&mut Value, &mut Value)) {
     let mut documents = manifest("estate-boundary.yaml").into_iter();
     let (mut policy, mut binding) = (documents.next().unwrap(), documents.next().unwrap());
     assert_eq!(policy["metadata"]["name"], POLICY_NAME);
@@ -37,7 +37,7 @@ fn install(server: &StrictServer, change: impl FnOnce(&mut Value, &mut Value)) {
     server.world.put_object(BINDINGS, list(vec![binding]));
 }
 
-fn list(items: Vec<Value>) -> Value {
+pub(super) fn list(items: Vec<Value>) -> Value {
     json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": items })
 }
 
@@ -99,8 +99,10 @@ async fn a_plan_needs_to_read_and_an_apply_to_write() {
     let found = finding(&server, Setting::NamespaceAccess, Access::Write).await;
     assert_eq!((found.outcome, found.waivable), (Outcome::Failed, false));
     assert!(found.found.contains("update denied and required"), "{}", found.found);
-    let command = &found.remedy.unwrap().commands[0];
-    assert!(command.ends_with("--verb=create,update,delete"), "{command}");
+    let commands = found.remedy.unwrap().commands;
+    let role = "create role plumbline-applier --verb=create,update,delete --resource=secrets";
+    assert!(commands[0].contains(role), "{commands:?}");
+    assert!(commands[1].contains("--role=plumbline-applier --user=tester"), "{commands:?}");
     server.world.deny("list", "secrets");
     let found = finding(&server, Setting::NamespaceAccess, Access::Read).await;
     assert_eq!(found.outcome, Outcome::Failed);

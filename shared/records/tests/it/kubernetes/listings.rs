@@ -71,3 +71,21 @@ async fn a_listing_that_ends_early_fails() {
         other => panic!("{other}"),
     }
 }
+
+#[tokio::test]
+async fn pages_that_do_not_make_one_listing_fail() {
+    let server = StrictServer::start().await;
+    let store = ten_records(&server).await;
+    for (fault, expected) in [
+        (Fault::EmptyPage, ListingProblem::EmptyPage),
+        (Fault::SameToken, ListingProblem::SameToken),
+        (Fault::VersionMoves, ListingProblem::VersionMoves),
+    ] {
+        server.world.fail([fault]);
+        match refusal(store.list("prod/").await) {
+            Refusal::ListingWithoutEnd { problem, .. } => assert_eq!(problem, expected),
+            other => panic!("{other}"),
+        }
+        assert_eq!(store.list("prod/").await.unwrap().len(), 10);
+    }
+}

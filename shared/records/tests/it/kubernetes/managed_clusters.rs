@@ -13,10 +13,10 @@ use super::store;
 use super::strict::StrictServer;
 
 /// A provider that answers one address.
-struct Documented {
-    url: &'static str,
-    status: u16,
-    body: String,
+pub(super) struct Documented {
+    pub(super) url: &'static str,
+    pub(super) status: u16,
+    pub(super) body: String,
 }
 
 #[async_trait]
@@ -30,7 +30,7 @@ impl ProviderApi for Documented {
     }
 }
 
-struct Unreachable;
+pub(super) struct Unreachable;
 
 #[async_trait]
 impl ProviderApi for Unreachable {
@@ -39,18 +39,18 @@ impl ProviderApi for Unreachable {
     }
 }
 
-const EKS_URL: &str = "https://eks.us-west-2.amazonaws.com/clusters/devel";
+pub(super) const EKS_URL: &str = "https://eks.us-west-2.amazonaws.com/clusters/devel";
 const GKE_URL: &str =
     "https://container.googleapis.com/v1/projects/acme/locations/europe-west1/clusters/prod";
 const AKS_URL: &str = "https://management.azure.com/subscriptions/s-1/resourceGroups/rg1/providers/\
     Microsoft.ContainerService/managedClusters/clustername1?api-version=2024-09-01";
 
 /// As the reference of DescribeCluster shows it.
-const EKS: &str = r#"{"cluster":{"name":"devel","arn":"arn:aws:eks:us-west-2:012345678910:cluster/devel",
+pub(super) const EKS: &str = r#"{"cluster":{"name":"devel","arn":"arn:aws:eks:us-west-2:012345678910:cluster/devel",
 "createdAt":1527807879.988,"version":"VERSION","endpoint":"ENDPOINT","roleArn":"arn:aws:iam::012345678910:role/eks",
 "resourcesVpcConfig":{"subnetIds":["subnet-6782e71e"],"vpcId":"vpc-950809ec"},"status":"ACTIVE",
 "certificateAuthority":{"data":"EXAMPLECA="},"platformVersion":"eks.3","tags":{}ENCRYPTION}}"#;
-const EKS_KEY: &str = r#","encryptionConfig":[{"resources":["secrets"],"provider":{"keyArn":
+pub(super) const EKS_KEY: &str = r#","encryptionConfig":[{"resources":["secrets"],"provider":{"keyArn":
 "arn:aws:kms:us-west-2:012345678910:key/1f2e"}}]"#;
 
 /// As the reference of projects.locations.clusters shows it.

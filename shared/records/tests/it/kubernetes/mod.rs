@@ -3,6 +3,8 @@
 
 mod conditional_writes;
 mod contract;
+#[cfg(feature = "s3")]
+mod documented;
 mod examples;
 mod listings;
 mod managed_clusters;

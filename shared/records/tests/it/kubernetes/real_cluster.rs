@@ -13,23 +13,32 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::Request;
-use k8s_openapi::api::admissionregistration::v1::ValidatingAdmissionPolicy;
+use k8s_openapi::api::admissionregistration::v1::{
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
 use k8s_openapi::api::core::v1::{Namespace, Pod, Secret};
 use kube::Api;
 use kube::api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams};
 use records::conformance::records;
 use records::contract::{Access, Finding, Outcome, Setting, StoreContract};
 use records::kubernetes::{
-    Cluster, ClusterAccess, ClusterContract, ESTATE, KubernetesOptions, KubernetesStore,
-    MAX_STORED_SIZE, POLICY_NAME, Refusal,
+    BINDING_NAME, Cluster, ClusterAccess, ClusterContract, ESTATE, KubernetesOptions,
+    KubernetesStore, MAX_STORED_SIZE, POLICY_NAME, Refusal,
 };
 use records::{RecordStore, StoreError};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::Mutex;
 
 use super::conditional_writes::noise;
 use super::examples::manifest;
 use super::{key, put, refusal, store_of};
+
+mod findings;
+mod refusals;
+
+/// The admission policy is the cluster's: a test that changes it has it to itself.
+static POLICY: Mutex<()> = Mutex::const_new(());
 
 struct RealCluster {
     cluster: Cluster,
@@ -54,13 +63,47 @@ impl RealCluster {
 
     /// The cluster as another user sees it.
     async fn connect_as(&self, user: &str) -> Cluster {
+        let name = user.replace(':', "-");
+        self.connect_with(&name, |config| config["users"][0]["user"]["as"] = json!(user)).await
+    }
+
+    /// The cluster through a kubeconfig that differs.
+    async fn connect_with(&self, name: &str, change: impl FnOnce(&mut Value)) -> Cluster {
         let text = std::fs::read_to_string(&self.kubeconfig).unwrap();
         let mut config: Value = serde_saphyr::from_str(&text).unwrap();
-        config["users"][0]["user"]["as"] = json!(user);
-        let path = self.folder.path().join(user.replace(':', "-"));
+        change(&mut config);
+        let path = self.folder.path().join(name);
         std::fs::write(&path, config.to_string()).unwrap();
         let access = ClusterAccess::Kubeconfig { path, context: None };
         Cluster::connect(&access).await.unwrap()
+    }
+
+    /// Runs a line of a shell with kubectl in it, as an administrator would who pastes a remedy.
+    fn paste(&self, line: &str) {
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", line]).env("KUBECONFIG", &self.kubeconfig).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}\n{said}");
+    }
+
+    /// The shipped admission policy, as if nobody had ever made or changed one.
+    async fn install_policy(&self, namespace: &str) {
+        let policies: Api<ValidatingAdmissionPolicy> = Api::all(self.client.clone());
+        let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(self.client.clone());
+        let _ = bindings.delete(BINDING_NAME, &Default::default()).await;
+        let _ = policies.delete(POLICY_NAME, &Default::default()).await;
+        self.apply("estate-boundary.yaml", namespace, "production").await;
+        let started = std::time::Instant::now();
+        loop {
+            let policy = policies.get(POLICY_NAME).await.unwrap();
+            let status = policy.status.unwrap_or_default();
+            if status.observed_generation.is_some() {
+                let warnings = status.type_checking.and_then(|it| it.expression_warnings);
+                return assert_eq!(warnings, None);
+            }
+            assert!(started.elapsed() < Duration::from_secs(60), "nobody looks at the policy");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     async fn create_namespace(&self, name: &str) {
@@ -279,24 +322,14 @@ async fn the_shipped_manifests_keep_the_whole_contract() {
     real.create_namespace("applying").await;
     real.apply("applier.yaml", "applying", "production").await;
     let applier = real.connect_as("system:serviceaccount:applying:plumbline-applier").await;
+    let _policy = POLICY.lock().await;
     // Before the policy and without a control plane in Pods.
     let found = findings(&applier, "applying", Access::Write).await;
     let encryption = of(&found, Setting::EncryptionAtRest);
     assert_eq!(encryption.outcome, Outcome::NotChecked, "{found:?}");
 
-    real.apply("estate-boundary.yaml", "applying", "production").await;
-    let policies: Api<ValidatingAdmissionPolicy> = Api::all(real.client.clone());
+    real.install_policy("applying").await;
     let started = std::time::Instant::now();
-    let policy = loop {
-        let policy = policies.get(POLICY_NAME).await.unwrap();
-        if policy.status.as_ref().is_some_and(|it| it.observed_generation.is_some()) {
-            break policy;
-        }
-        assert!(started.elapsed() < Duration::from_secs(60), "nobody looks at the policy");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    };
-    let checked = policy.status.unwrap().type_checking;
-    assert_eq!(checked.and_then(|it| it.expression_warnings), None);
 
     let pod = json!({
         "metadata": { "name": "kube-apiserver-1", "labels": { "component": "kube-apiserver" } },
