@@ -1,16 +1,21 @@
 //! A server of pages and files, which notes what it was asked.
 
 use crate::wire::{self, Answer, Outcome};
+use hyper::body::Bytes;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebRequest {
+    /// `GET`, `POST`.
+    pub method: String,
     /// Path and query.
     pub target: String,
     /// The header `authorization`.
     pub authorization: Option<String>,
+    /// The body.
+    pub body: Bytes,
 }
 
 /// Answers as a test says.
@@ -24,9 +29,11 @@ impl WebServer {
     pub fn start(answer: impl Fn(&WebRequest) -> Answer + Send + Sync + 'static) -> WebServer {
         let received = Arc::new(Mutex::new(Vec::new()));
         let noted = received.clone();
-        let address = wire::serve(move |head, _| {
+        let address = wire::serve(move |head, body| {
             let header = head.headers.get("authorization");
             let request = WebRequest {
+                method: head.method.to_string(),
+                body,
                 target: head.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
                 authorization: header.and_then(|value| value.to_str().ok()).map(str::to_owned),
             };

@@ -32,6 +32,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("reject", "Say no to the plan of a run that a deployed bundle has made"),
     ("runs list", "List who changed this estate, and when"),
     ("runs show", "Show one run: its attempts and what came of each change"),
+    ("serve", "Take pushes and approvals on this machine, and run what a deployed bundle runs"),
     ("show", "Show the records or a saved plan"),
     ("state list", "List the recorded resource instances"),
     ("state mv", "Move records to other addresses"),
@@ -74,7 +75,7 @@ const VERDICTS: &str = "\
                          May be given often.
   -verdict-exitcode      Where a saved plan is refused, exit with 3: it is stale, 4: the world drifted,
                          5: it is not authentic, expired or used, 6: another run is busy, 7: an object is
-                         in doubt; with 1 after any other error.
+                         in doubt, 9: a policy objects; with 1 after any other error.
 ";
 
 /// Of commands that edit records.
@@ -85,9 +86,9 @@ const EDITS: &str = "\
 
 /// Of commands that ask a deployed bundle.
 const REMOTE: &str = "\
-  -remote=URL            The deployment: the output Api of its stack. For submit, approve, reject and cancel the
-                         variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry
-                         the token in PLUMB_TOKEN.
+  -remote=URL            The deployment: the output Api of its stack, or where plumb serve listens. For submit,
+                         approve, reject and cancel the variable PLUMB_REMOTE does as well. Requests are signed
+                         with AWS credentials, or carry the token in PLUMB_TOKEN.
 ";
 
 /// Prints what there is to know about a command, or about all.
@@ -95,7 +96,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command {
         [] | ["help"] => overview(),
         ["plan"] => format!(
-            "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -generate-config-out=FILE\n                         Write configuration for imported objects that have none into a new .tf file.\n  -out=FILE              Save the plan.\n"
+            "Usage: plumb [-chdir=DIR] plan [options]\n\nOptions:\n\n{OPERATION}  -detailed-exitcode     Exit with 0 where nothing changes, 2 where something does, 1 after errors.\n  -generate-config-out=FILE\n                         Write configuration for imported objects that have none into a new .tf file.\n  -out=FILE              Save the plan.\n  -verdict-exitcode      Where the estate's policy objects, exit with 9.\n"
         ),
         ["apply"] => format!(
             "Usage: plumb [-chdir=DIR] apply [options] [PLAN]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n  -deadline=DURATION     Answer within this time (90s, 14m). Exits with 8 where a PLAN is unfinished: run the\n                         same command again.\n{VERDICTS}"
@@ -133,6 +134,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["runs", "show"] => format!(
             "Usage: plumb [global options] runs show [-json] [-remote=URL] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n\nOptions:\n\n{REMOTE}"
         ),
+        ["serve"] => "Usage: plumb [-chdir=DIR] serve [options]\n\nServes the API of the bundle and works off its runs in this process, with records in the directory that plumb.toml names.\nWhat it keeps is in .plumb/serve beside plumb.toml: deployment.toml there says who may do what, secrets/ and tokens/ hold\nwhat proves it. Runs go on when it is started again, whatever ended it. -remote=URL and PLUMB_TOKEN make other commands its\nclients.\n\nOptions:\n\n  -allow-plain-http      Listen on an address that other machines reach, without TLS.\n  -listen=ADDRESS:PORT   Listen here (127.0.0.1:7586).\n  -no-color              Write no colours.\n".to_owned(),
         ["submit"] => format!(
             "Usage: plumb [global options] submit [options] COMMIT\n\nHas a deployed bundle plan the estate at a commit that was pushed: its full hash.\n\nOptions:\n\n  -apply                 Go on to an approval, and apply.\n{REMOTE}"
         ),

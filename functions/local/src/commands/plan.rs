@@ -1,6 +1,7 @@
 //! `plumb plan`
 
 use super::operation::{self, Operation, Planned};
+use super::verdict_exit_code;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flag, Flags};
@@ -16,8 +17,12 @@ use views::plan_text::write_next_step;
 const CHANGES: u8 = 2;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    let own =
-        [Flag::Value("out"), Flag::Switch("detailed-exitcode"), Flag::Value("generate-config-out")];
+    let own = [
+        Flag::Value("out"),
+        Flag::Switch("detailed-exitcode"),
+        Flag::Value("generate-config-out"),
+        verdict_exit_code::FLAG,
+    ];
     let known = [operation::FLAGS, &own].concat();
     match super::begin(invocation, environment, &known) {
         Ok((session, flags)) => {
@@ -35,9 +40,15 @@ async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     operation.generate_config_out = generate.map(str::to_owned);
     signals::listen(session.stop.clone(), session.reporter.clone());
     session.reporter.keep_ticking();
-    let Planned { outcome, generated, .. } = operation::plan(session, &operation).await?;
+    let planned = operation::plan(session, &operation).await?;
+    let refused = planned.refused();
+    let Planned { outcome, generated, .. } = planned;
     if outcome.diagnostics.has_errors() {
         return Ok(1);
+    }
+    if refused.is_some() {
+        // A plan that nobody may approve is not kept.
+        return Ok(verdict_exit_code::of(flags, refused));
     }
     let view = PlanView::new(outcome.plan());
     let applyable = view.is_applyable();

@@ -17,5 +17,6 @@ mod provisioned;
 mod replacement;
 mod resumed;
 mod secrets;
+mod served;
 mod slices;
 mod soak;
