@@ -30,7 +30,7 @@ async fn handle(function: Arc<Function>, event: LambdaEvent<Value>) -> Result<Va
     let api = Api::open(&function.environment, &executions, &secrets).await;
     if payload["source"] == "aws.events" || payload["source"] == "aws.scheduler" {
         let time = payload["time"].as_str().unwrap_or_default();
-        let begun = async { api?.look_for_drift(time).await };
+        let begun = async { api?.look_for_drift(time, None).await };
         return match begun.await {
             Ok(runs) => {
                 tracing::info!(runs = runs.len(), "looking for drift");

@@ -8,6 +8,7 @@ use providers::SchemaCache;
 use providers::plugin::watchdog::WatchdogCommand;
 use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::function_environment::FunctionEnvironment;
+use runs::local_deployment::Handover;
 use runs::stores::StoreSurroundings;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -56,6 +57,8 @@ impl Function {
             clock: Arc::new(WallClock),
             random: Arc::new(SystemRandom),
             schemas: Arc::new(SchemaCache::default()),
+            local: None,
+            handover: Handover::default(),
         };
         Function { environment, surroundings }
     }

@@ -17,6 +17,7 @@ mod prompt;
 mod provider_installation;
 mod reporter;
 mod required_providers;
+mod serve;
 mod session;
 mod signals;
 mod spill;

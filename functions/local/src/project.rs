@@ -103,6 +103,20 @@ impl LocatedProject {
     }
 }
 
+/// The project of a directory, whichever estate the directory is.
+///
+/// # Errors
+/// Where its file cannot be used.
+pub(crate) fn locate(
+    directory: &Path,
+    environment: &ProcessEnvironment,
+) -> Result<(PathBuf, Project), Failure> {
+    let (root, text) = read(directory, environment.home().as_deref())?;
+    let project = Project::parse(&text, environment.variables());
+    let project = project.map_err(|error| invalid(&root.join(project::FILE), &error))?;
+    Ok((root, project))
+}
+
 fn unreadable(file: &Path, error: &io::Error) -> Failure {
     Failure::error(
         format!("Failed to read {}", project::FILE),

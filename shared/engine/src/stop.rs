@@ -75,6 +75,10 @@ impl Stop {
         }
         self.level()
     }
+    /// Leaves what has not begun to another invocation, as a deadline does; what is in flight has all its time.
+    pub fn hand_over(&self) {
+        self.raise(StopLevel::Draining);
+    }
     fn raise(&self, level: StopLevel) {
         self.0.level.fetch_max(level as u8, Ordering::SeqCst);
         self.0.changed.notify_waiters();

@@ -22,6 +22,8 @@ pub enum Stage {
     Resources,
     /// Did the outputs of other estates move?
     Upstream,
+    /// Does the team's own policy agree to it?
+    Policy,
 }
 
 /// What one check came to.
@@ -52,6 +54,8 @@ pub enum RejectCode {
     Busy,
     /// An object may exist that no record knows.
     InDoubt,
+    /// A policy of the team's own objects.
+    Policy,
 }
 
 impl RejectCode {
@@ -63,6 +67,7 @@ impl RejectCode {
             RejectCode::Unauthentic => "unauthentic",
             RejectCode::Busy => "busy",
             RejectCode::InDoubt => "in_doubt",
+            RejectCode::Policy => "policy",
         }
     }
 }
@@ -157,6 +162,7 @@ impl fmt::Display for Stage {
             Stage::Records => "records",
             Stage::Resources => "resources",
             Stage::Upstream => "upstream",
+            Stage::Policy => "policy",
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::deployment::{self, Deployment, DeploymentError};
 use crate::deployment_stores::DeploymentStores;
 use crate::key_file::{self, KeyFileError};
 use crate::kms_key::KmsKey;
+use crate::local_deployment::{Handover, LocalDeployment};
 use crate::plan_key::PlanKey;
 use crate::project::{self, EstateTable, Project, ProjectError, StoreTable};
 use crate::provider_mirror::{self, MirrorError, PackageFolder};
@@ -15,12 +16,12 @@ use crate::run_state::RunStates;
 use crate::stores::{Places, StoreSurroundings, Stores, StoresError};
 use crate::terraform_backend::BackendReader;
 use crate::workplace::{Workplace, locked_providers};
+use engine::Environment;
 use engine::clock::Clock;
 use engine::estate::{Estate, EstateError};
 use engine::hooks::Hook;
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::{Environment, Stop};
 use language::files::{Disk, FileSystem};
 use providers::builtin::BuiltinProvider;
 use providers::https::HttpsClient;
@@ -63,6 +64,10 @@ pub struct FunctionEnvironment {
     pub random: Arc<dyn Random>,
     /// Schemas by the hash of their provider, from earlier invocations.
     pub schemas: Arc<SchemaCache>,
+    /// The deployment, where it is on this machine; else the variables name it.
+    pub local: Option<LocalDeployment>,
+    /// Has what is at work left to others.
+    pub handover: Handover,
 }
 
 /// A function cannot begin.
@@ -154,14 +159,18 @@ impl FunctionEnvironment {
     /// # Errors
     /// Where the environment says something that cannot be.
     pub fn project(&self) -> Result<Project, FunctionEnvironmentError> {
+        if let Some(local) = &self.local {
+            return Ok(local.project.clone());
+        }
         let variables = self.variables.iter().map(|(name, value)| (&**name, &**value));
         Project::parse("", variables).map_err(FunctionEnvironmentError::Environment)
     }
 
     fn deployment_stores<'a>(&'a self, project: &'a Project) -> DeploymentStores<'a> {
-        let root = match &project.store {
-            StoreTable::Dir(table) => table.path.as_deref().and_then(|path| path.parent()),
-            _ => None,
+        let root = match (&self.local, &project.store) {
+            (Some(local), _) => Some(local.root()),
+            (None, StoreTable::Dir(table)) => table.path.as_deref().and_then(|path| path.parent()),
+            (None, _) => None,
         };
         DeploymentStores {
             project,
@@ -184,6 +193,14 @@ impl FunctionEnvironment {
     /// # Errors
     /// Where the settings are missing or wrong.
     pub async fn deployment(&self) -> Result<Deployment, FunctionEnvironmentError> {
+        if let Some(local) = &self.local {
+            let path = local.settings();
+            let location = path.display().to_string();
+            let content = tokio::fs::read_to_string(&path).await;
+            let content =
+                content.map_err(|_| FunctionEnvironmentError::NoDeployment { location })?;
+            return Ok(Deployment::parse(&content)?);
+        }
         let store = self.deployment_stores(&self.project()?).settings().await?;
         let key = Key::new(deployment::OBJECT).map_err(ArtifactError::from)?;
         let content = store.get(&key).await.map_err(ArtifactError::from)?;
@@ -252,7 +269,10 @@ impl FunctionEnvironment {
         let project = self.project()?;
         let folder =
             PackageFolder { root: self.scratch.join("providers"), room: self.package_room };
-        let mirror = self.deployment_stores(&project).providers().await?;
+        let mirror: Arc<dyn ArtifactStore> = match &self.local {
+            Some(local) => Arc::new(local.providers()),
+            None => self.deployment_stores(&project).providers().await?,
+        };
         let packages = provider_mirror::install(&*mirror, &bundle.locks, &folder).await?;
         let timeouts = PluginTimeouts::default();
         let host = PluginHost::new(self.watchdog.clone(), self.inherited.clone(), timeouts);
@@ -291,7 +311,7 @@ impl FunctionEnvironment {
                 parallelism: PARALLELISM,
                 workspace: WORKSPACE.into(),
             },
-            stop: Stop::new(),
+            stop: self.handover.begin(),
             terms: project.terms(),
             locked: locked_providers(&bundle.locks),
         })

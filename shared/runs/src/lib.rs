@@ -8,10 +8,13 @@
 //! - [`history`]: who did what, and when.
 //! - [`contract`]: what a store has to guarantee, asserted.
 //! - [`import`]: objects that exist, recorded.
+//! - [`local_deployment`]: what a stack has in the cloud, in a folder of one machine.
+//! - [`state_machine`]: the definition of a run, worked off in this process.
 //! - [`migrate`]: the state of Terraform taken over, and given back.
 //! - [`migrate_store`]: an estate on its way to another store.
 //! - [`modules`]: modules that a configuration calls, installed from registries, archives, repositories and buckets.
 //! - [`plan_key`], [`key_file`], [`kms_key`]: the key that authenticates plans, in a file or in AWS KMS.
+//! - [`policy`]: a program of the team's own that looks at plans before anybody approves them.
 //! - [`project`]: `plumb.toml`: the store and the estates.
 //! - [`push`]: a state file put in place of an estate's records.
 //! - [`remote_api`]: the API of a deployment, asked from elsewhere.
@@ -30,6 +33,7 @@ pub mod bundle;
 pub mod contract;
 pub mod deployment;
 pub mod deployment_stores;
+mod discretion;
 pub mod dismiss;
 pub mod edit;
 mod error;
@@ -41,11 +45,13 @@ pub mod history;
 pub mod import;
 pub mod key_file;
 pub mod kms_key;
+pub mod local_deployment;
 pub mod migrate;
 pub mod migrate_store;
 pub mod modules;
 pub mod plan;
 pub mod plan_key;
+pub mod policy;
 pub mod principal;
 pub mod project;
 pub mod provider_mirror;
@@ -56,9 +62,12 @@ pub mod report;
 pub mod repository_host;
 pub mod run_reference;
 pub mod run_state;
+pub mod schedule;
 pub mod secrets;
+pub mod shown_plan;
 pub mod source;
 pub mod state;
+pub mod state_machine;
 pub mod steps;
 pub mod stores;
 pub mod terraform_backend;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 pub const FORMAT_VERSION: &str = "1.0";
 
 /// The stages in the order in which they are shown.
-const STAGES: [Stage; 7] = [
+const STAGES: [Stage; 8] = [
     Stage::Snapshot,
     Stage::Authenticity,
     Stage::Lineage,
@@ -18,6 +18,7 @@ const STAGES: [Stage; 7] = [
     Stage::Records,
     Stage::Resources,
     Stage::Upstream,
+    Stage::Policy,
 ];
 
 /// The verdicts on one plan.

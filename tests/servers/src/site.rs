@@ -37,12 +37,16 @@ pub enum BodyEnd {
 /// A request as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
+    /// `GET`, `POST`.
+    pub method: String,
     /// The path with its query.
     pub path: String,
     /// What authorises it.
     pub authorization: Option<String>,
     /// The names of all that it carries, in lower case.
     pub headers: Vec<String>,
+    /// What it brings.
+    pub body: Bytes,
 }
 
 #[derive(Default)]
@@ -103,7 +107,7 @@ impl Site {
         let (acceptor, certificate) = self_signed(["localhost", Site::NAME]);
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
-        let address = wire::serve_tls(acceptor, move |head, _| answer(&shared, head));
+        let address = wire::serve_tls(acceptor, move |head, body| answer(&shared, head, body));
         let host = format!("localhost:{}", address.port());
         Site { scheme: "https", host, certificate, state }
     }
@@ -112,7 +116,7 @@ impl Site {
     pub fn start_plain() -> Site {
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
-        let address = wire::serve(move |head, _| answer(&shared, head));
+        let address = wire::serve(move |head, body| answer(&shared, head, body));
         Site { scheme: "http", host: address.to_string(), certificate: String::new(), state }
     }
 
@@ -132,7 +136,8 @@ impl Site {
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
-    /// Has a path answer this, with any query where it names none.
+    /// Has a path answer this, with any query where it names none. One that ends with a slash answers for all below it
+    /// that have no page of their own.
     pub fn put(&self, path: impl Into<String>, page: Page) {
         self.state().pages.insert(path.into(), page);
     }
@@ -165,14 +170,16 @@ pub(crate) fn self_signed<const N: usize>(names: [&str; N]) -> (TlsAcceptor, Str
     (TlsAcceptor::from(Arc::new(config)), cert.pem())
 }
 
-fn answer(state: &Mutex<State>, head: &Parts) -> Outcome {
+fn answer(state: &Mutex<State>, head: &Parts, body: Bytes) -> Outcome {
     let mut state = state.lock().unwrap();
     let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
     let authorization = head.headers.get("authorization");
     let authorization = authorization.map(|value| value.to_str().unwrap().to_owned());
     let headers = head.headers.keys().map(ToString::to_string).collect();
-    state.visits.push(Visit { path: path.clone(), authorization, headers });
+    let method = head.method.to_string();
+    state.visits.push(Visit { method, path: path.clone(), authorization, headers, body });
     let page = state.pages.get(&path).or_else(|| state.pages.get(head.uri.path()));
+    let page = page.or_else(|| folder(&state.pages, head.uri.path()));
     let page = page.cloned().unwrap_or_else(|| Page::status(404));
     let Page { status, headers, body, ends_after } = page;
     let answer = Answer { status, headers, body: Bytes::from(body) };
@@ -180,4 +187,10 @@ fn answer(state: &Mutex<State>, head: &Parts) -> Outcome {
         Some((bytes, end)) => Outcome::Partial(answer, bytes, end),
         None => Outcome::Answered(answer),
     }
+}
+
+/// The page of the nearest folder that has one.
+fn folder<'p>(pages: &'p BTreeMap<String, Page>, path: &str) -> Option<&'p Page> {
+    let ends = path.rmatch_indices('/').map(|(slash, _)| slash + 1);
+    ends.map(|end| &path[..end]).find_map(|folder| pages.get(folder))
 }

@@ -9,7 +9,7 @@ const REMOTE: &[FlagEntry] = &[
     FlagEntry::value(
         "remote",
         "URL",
-        "The deployment: the output Api of its stack. For submit, approve, reject and cancel the variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry the token in PLUMB_TOKEN.",
+        "The deployment: the output Api of its stack, or where plumb serve listens. For submit, approve, reject and cancel the variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry the token in PLUMB_TOKEN.",
         Candidates::None,
     ),
     DOCUMENT,
@@ -28,6 +28,26 @@ const DECISION: &[FlagEntry] = &[
 ];
 
 pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "serve",
+        does: "Take pushes and approvals on this machine, and run what a deployed bundle runs",
+        usage: "[options]",
+        about: "Serves the API of the bundle and works off its runs in this process, with records in the directory that plumb.toml names.\n\nWhat it keeps is in .plumb/serve beside plumb.toml: deployment.toml there says who may do what, secrets/ and tokens/ hold what proves it. Runs go on when it is started again, whatever ended it. -remote=URL and PLUMB_TOKEN make other commands its clients.",
+        flags: &[&[
+            FlagEntry::switch(
+                "allow-plain-http",
+                "Listen on an address that other machines reach, without TLS.",
+            ),
+            FlagEntry::value(
+                "listen",
+                "ADDRESS:PORT",
+                "Listen here (127.0.0.1:7586).",
+                Candidates::None,
+            ),
+            NO_COLOR,
+        ]],
+        arguments: &[],
+    },
     Command {
         name: "submit",
         does: "Have a deployed bundle plan a commit",

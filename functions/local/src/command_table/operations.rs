@@ -84,7 +84,7 @@ const VERDICTS: &[FlagEntry] = &[
     ),
     FlagEntry::switch(
         "verdict-exitcode",
-        "Where a saved plan is refused, exit with 3: it is stale, 4: the world drifted, 5: it is not authentic, expired or used, 6: another run is busy, 7: an object is in doubt; with 1 after any other error.",
+        "Where a saved plan is refused, exit with 3: it is stale, 4: the world drifted, 5: it is not authentic, expired or used, 6: another run is busy, 7: an object is in doubt, 9: a policy objects; with 1 after any other error.",
     ),
 ];
 
@@ -182,6 +182,10 @@ pub(super) const COMMANDS: &[Command] = &[
                     Candidates::Files,
                 ),
                 FlagEntry::value("out", "FILE", "Save the plan.", Candidates::Files),
+                FlagEntry::switch(
+                    "verdict-exitcode",
+                    "Where the estate's policy objects, exit with 9.",
+                ),
             ],
         ],
         arguments: &[],

@@ -99,6 +99,9 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
         if planned.outcome.diagnostics.has_errors() {
             return Ok(1);
         }
+        if let Some(code) = planned.refused() {
+            return Ok(verdict_exit_code::of(flags, Some(code)));
+        }
         let applyable = PlanView::new(planned.outcome.plan()).is_applyable();
         let asked = !auto_approve && applyable;
         if asked && !approved(session, &operation, flags).await? {

@@ -25,11 +25,13 @@ mod modules;
 mod operation;
 mod output;
 mod plan;
+mod policy;
 mod providers;
 mod record_edit;
 mod refresh;
 mod remote;
 mod runs;
+mod serve;
 mod show;
 mod state;
 mod state_move;
@@ -102,6 +104,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["state", "show"] => state::show(invocation, environment).await,
             ["adopt"] => adopt::run(invocation, environment).await,
             ["dismiss"] => dismiss::run(invocation, environment).await,
+            ["serve"] => serve::run(invocation, environment).await,
             ["submit"] => remote::submit(invocation, environment).await,
             ["approve"] => remote::decide(invocation, environment, remote::Deed::Approve).await,
             ["reject"] => remote::decide(invocation, environment, remote::Deed::Reject).await,

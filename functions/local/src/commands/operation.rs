@@ -1,6 +1,6 @@
 //! What `plan`, `apply` and `destroy` have in common: their flags, and making a plan.
 
-use crate::commands::{generated_configuration, no_configuration};
+use crate::commands::{generated_configuration, no_configuration, policy};
 use crate::failure::Failure;
 use crate::flags::{Flags, UsageError};
 use crate::former_store;
@@ -9,7 +9,7 @@ use crate::session::{PARALLELISM, Session};
 use crate::variables;
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
-use engine::verdict::{Outcome, Verdict};
+use engine::verdict::{Outcome, RejectCode, Verdict};
 use engine::{GeneratedResource, PlanOptions, Target};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
@@ -127,6 +127,15 @@ pub(super) struct Planned {
     pub(super) ephemeral: engine::Variables,
     /// Whether configuration was written for imported objects.
     pub(super) generated: bool,
+    /// What the estate's policy says of it; nothing where there is none, or nothing to look at.
+    pub(super) policy: Vec<Verdict>,
+}
+
+impl Planned {
+    /// Why nobody may approve it.
+    pub(super) fn refused(&self) -> Option<RejectCode> {
+        self.policy.iter().find_map(|verdict| verdict.code)
+    }
 }
 
 /// Makes a plan and shows it.
@@ -208,7 +217,12 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     let generated = !generated.is_empty();
-    Ok(Planned { workplace, outcome, sources, configuration, given, ephemeral, generated })
+    let policy = match diagnostics.has_errors() || operation.options.mode == PlanMode::RefreshOnly {
+        true => Vec::new(),
+        false => policy::evaluate(session, &project, &outcome.saved).await,
+    };
+    policy::tell(session, outcome.saved.id.as_str(), &policy);
+    Ok(Planned { workplace, outcome, sources, configuration, given, ephemeral, generated, policy })
 }
 
 /// Somebody asked to stop.

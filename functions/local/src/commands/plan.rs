@@ -1,6 +1,7 @@
 //! `plumb plan`
 
 use super::operation::{self, Operation, Planned};
+use super::verdict_exit_code;
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::Flags;
@@ -32,9 +33,15 @@ async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     operation.generate_config_out = generate.map(str::to_owned);
     signals::listen(session.stop.clone(), session.reporter.clone());
     session.reporter.keep_ticking();
-    let Planned { outcome, generated, .. } = operation::plan(session, &operation).await?;
+    let planned = operation::plan(session, &operation).await?;
+    let refused = planned.refused();
+    let Planned { outcome, generated, .. } = planned;
     if outcome.diagnostics.has_errors() {
         return Ok(1);
+    }
+    if refused.is_some() {
+        // A plan that nobody may approve is not kept.
+        return Ok(verdict_exit_code::of(flags, refused));
     }
     let view = PlanView::new(outcome.plan());
     let applyable = view.is_applyable();

@@ -11,12 +11,8 @@ use engine::saved_plan::{SavedPlanError, UnverifiedPlan};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
 use records::Opening;
-use runs::{RunError, source};
-use views::plan_json::PlanDocument;
-use views::{
-    PlanView, ShownState, checks_json, configuration_json, plan_json, plan_text,
-    relevant_attributes, sets, state_json, state_text,
-};
+use runs::{RunError, shown_plan, source};
+use views::{PlanView, ShownState, plan_text, relevant_attributes, sets, state_json, state_text};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     match super::begin(invocation, environment) {
@@ -53,27 +49,15 @@ fn plan(
 ) -> Result<u8, Failure> {
     let plan = saved_plan(path)?;
     let saved = plan.contents_for_showing();
-    let (source, _) = source::from_bundle(&saved.bundle);
-    let mut view = PlanView::new(&saved.plan);
-    view.relevant = Some(relevant_attributes(&source.configuration, &saved.plan));
     match json {
-        true => {
-            let variables = source.configuration.root.module.variables.values();
-            let defaults = variables.filter_map(|v| Some((v.name.clone(), v.default.clone()?)));
-            let configuration =
-                configuration_json::configuration(&source.configuration, &saved.plan.schemas);
-            let document = PlanDocument {
-                variable_defaults: defaults.collect(),
-                configuration: Some(configuration),
-                checks: checks_json(&saved.plan.checks),
-                sets: reads.then(|| sets::sets_json(saved)),
-            };
-            session.reporter.write(|out| plan_json::write_plan(&view, &document, out));
-        }
+        true => session.reporter.write(|out| shown_plan::write_json(saved, reads, out)),
         false if reads => {
             pager::write(&session.environment, paged, |out| sets::write_sets(saved, out));
         }
         false => {
+            let (source, _) = source::from_bundle(&saved.bundle);
+            let mut view = PlanView::new(&saved.plan);
+            view.relevant = Some(relevant_attributes(&source.configuration, &saved.plan));
             let options = session.reporter.text;
             pager::write(&session.environment, paged, |out| {
                 plan_text::write_plan(&view, options, out)

@@ -1,6 +1,6 @@
 //! `plumb validate`: a configuration, or with `-plan=FILE` the stages of a saved plan.
 
-use super::verdict_exit_code;
+use super::{policy, verdict_exit_code};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::Flags;
@@ -8,9 +8,12 @@ use crate::invocation::Invocation;
 use crate::plan_file;
 use crate::required_providers;
 use crate::session::{PARALLELISM, Session};
+use engine::saved_plan::UnverifiedPlan;
+use engine::verdict::{RejectCode, Verdict};
 use engine::{Context, Stop};
 use language::diagnostics::Diagnostics;
 use language::source::Sources;
+use runs::RunError;
 use std::sync::Arc;
 use views::diagnostics::write_validation;
 use views::verdicts::PlanVerdicts;
@@ -74,7 +77,16 @@ async fn stages(session: &Session, path: &str, flags: &Flags) -> Result<u8, Fail
     let bytes = plan_file::read(path)?;
     let workplace = session.workplace(PARALLELISM).await?;
     let key = session.key().await?;
-    let outcome = runs::validate::validate(&workplace, &bytes, &key, &waivers).await?;
+    let mut outcome = runs::validate::validate(&workplace, &bytes, &key, &waivers).await?;
+    let ours = |verdict: &Verdict| verdict.code != Some(RejectCode::Unauthentic);
+    if outcome.verdicts.iter().all(ours) {
+        // The policy as it is now, of a plan that is ours.
+        let plan = UnverifiedPlan::parse(&bytes).map_err(RunError::from)?;
+        let verdicts =
+            policy::evaluate(session, &session.project()?, plan.contents_for_showing()).await;
+        outcome.passes &= !verdicts.iter().any(Verdict::is_reject);
+        outcome.verdicts.extend(verdicts);
+    }
     let view = PlanVerdicts { plan: outcome.plan.as_str(), verdicts: &outcome.verdicts };
     let colour = session.reporter.text.colour;
     session.reporter.write(|out| match json {

@@ -16,6 +16,8 @@ pub(super) fn of(flags: &Flags, code: Option<RejectCode>) -> u8 {
         Some(RejectCode::Unauthentic) => 5,
         Some(RejectCode::Busy) => 6,
         Some(RejectCode::InDoubt) => 7,
+        // 8 is that of an apply that is to be continued.
+        Some(RejectCode::Policy) => 9,
     }
 }
 

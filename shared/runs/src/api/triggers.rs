@@ -33,7 +33,9 @@ impl Api<'_> {
 
     async fn webhook_secret(&self, repository: &str) -> Result<Secret, ApiError> {
         let table = self.deployment.repositories.get(repository).ok_or(WebhookError::Unknown)?;
-        Ok(self.secrets.read(&table.webhook_secret).await?)
+        let name = table.webhook_secret.as_ref();
+        let name = name.ok_or(WebhookError::Unauthentic("deployment.toml names no secret"))?;
+        Ok(self.secrets.read(name).await?)
     }
 
     async fn asked(&self, asked: Asked) -> Result<ApiResponse, ApiError> {
@@ -101,9 +103,16 @@ impl Api<'_> {
     ///
     /// # Errors
     /// Where a run cannot be begun; others may have been.
-    pub async fn look_for_drift(&self, time: &str) -> Result<Vec<RunId>, ApiError> {
+    pub async fn look_for_drift(
+        &self,
+        time: &str,
+        estates: Option<&[&str]>,
+    ) -> Result<Vec<RunId>, ApiError> {
         let mut runs = Vec::new();
         for (name, estate) in &self.deployment.estates {
+            if estates.is_some_and(|named| !named.contains(&name.as_str())) {
+                continue;
+            }
             let commit = Commit {
                 repository: estate.repository.clone(),
                 // The host knows which commit that is.

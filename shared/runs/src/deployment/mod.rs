@@ -8,7 +8,7 @@ mod principals;
 
 pub use principals::{Action, PrincipalTable};
 
-use crate::project::Approvals;
+use crate::project::{Approvals, PolicyTable};
 use engine::record::key::EstateName;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -36,8 +36,9 @@ pub struct Deployment {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RepositoryTable {
-    /// The secret that signs its webhooks (GitHub) or comes with them (GitLab): a name or ARN of Secrets Manager.
-    pub webhook_secret: String,
+    /// The secret that signs its webhooks (GitHub) or comes with them (GitLab): a name or ARN of Secrets Manager. Without
+    /// one, every delivery is refused.
+    pub webhook_secret: Option<String>,
     /// The token that reads its commits and writes their statuses, likewise; none for public repositories that
     /// are not told anything.
     pub token: Option<String>,
@@ -57,8 +58,10 @@ pub struct DeployedEstate {
     /// What a push has to touch, as paths of folders or files in the repository; anything where it is left out.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// Its own policy.
+    /// Who has to agree, where it is this estate's own rule.
     pub approvals: Option<Approvals>,
+    /// What looks at its plans before anybody is asked to approve them.
+    pub policy: Option<PolicyTable>,
 }
 
 fn main() -> String {
@@ -142,6 +145,8 @@ impl Deployment {
             if let Some(path) = estate.paths.iter().find(outside) {
                 return Err(wrong(format!("the path {path:?} is not below the repository's top")));
             }
+            let policy = estate.policy.as_ref();
+            policy.map_or(Ok(()), PolicyTable::check_absolute).map_err(wrong)?;
         }
         for (principal, table) in &self.principals {
             let unknown = table.estates.iter().find(|name| {
@@ -157,10 +162,15 @@ impl Deployment {
         Ok(())
     }
 
-    /// The policy of an estate.
+    /// Who has to agree to changes of an estate.
     pub fn approvals(&self, estate: &EstateName) -> &Approvals {
         let own = self.estates.get(estate.as_str()).and_then(|estate| estate.approvals.as_ref());
         own.unwrap_or(&self.approvals)
+    }
+
+    /// The policy of an estate, if it has one.
+    pub fn policy(&self, estate: &EstateName) -> Option<&PolicyTable> {
+        self.estates.get(estate.as_str()).and_then(|estate| estate.policy.as_ref())
     }
 
     /// The estates that a change of these files in a branch of a repository touches. `None` for the files where the

@@ -6,11 +6,13 @@
 mod duration;
 mod estates;
 mod overrides;
+mod policy_table;
 mod settings;
 
 pub use duration::Seconds;
 pub use estates::{EstateSelection, SelectedEstate};
 pub use overrides::OVERRIDE_PREFIX;
+pub use policy_table::{Enforcement, OpaTable, PolicyTable};
 pub use settings::{
     Approvals, ArtifactsTable, DirectoryTable, EstateTable, KubernetesTable, Plans, Project,
     S3Table, StoreTable, Transactions,

@@ -2,7 +2,7 @@
 
 use super::duration::zero_or_more;
 use super::overrides::apply_overrides;
-use super::{ProjectError, Seconds};
+use super::{PolicyTable, ProjectError, Seconds};
 use engine::transaction::Terms;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -202,8 +202,10 @@ pub struct EstateTable {
     /// Estates whose outputs it reads.
     #[serde(default)]
     pub depends_on: Vec<String>,
-    /// Its own policy.
+    /// Who has to agree, where it is this estate's own rule.
     pub approvals: Option<Approvals>,
+    /// What looks at its plans before anybody is asked to approve them.
+    pub policy: Option<PolicyTable>,
 }
 
 impl Project {
@@ -312,6 +314,7 @@ impl EstateTable {
                 ))
             }
             _ => Ok(()),
-        }
+        }?;
+        self.policy.as_ref().map_or(Ok(()), PolicyTable::check)
     }
 }

@@ -4,7 +4,6 @@
 //! values masked; an error that may pass is no answer, so that the definition repeats the step.
 
 mod apply;
-mod discretion;
 mod error;
 mod fetch;
 mod modules;
@@ -23,11 +22,11 @@ pub use report::{Reported, report};
 pub use validate::validate;
 
 use crate::artifact::{self, ArtifactReference};
+use crate::discretion::Discretion;
 use crate::function_environment::{FunctionEnvironment, FunctionEnvironmentError, OpenBundle};
 use crate::run_reference::{Answer, Invocation, PlanReference, RunReference};
 use crate::run_state::{RunState, RunStateError, RunStates};
 use crate::stores::Stores;
-use discretion::Discretion;
 use jiff::Timestamp;
 use std::future::Future;
 

@@ -4,9 +4,11 @@ use super::tell::Told;
 use super::variables;
 use super::{Step, StepError, step};
 use crate::artifact;
+use crate::deployment::Deployment;
 use crate::error::RunError;
 use crate::function_environment::FunctionEnvironment;
 use crate::plan::PlanRequest;
+use crate::policy::PolicyGate;
 use crate::run_reference::{Answer, Invocation, Mode, PlanReference};
 use crate::run_state::{ChangeCounts, Status};
 use crate::source;
@@ -16,6 +18,7 @@ use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
 use engine::record::key::encode;
 use views::PlanView;
+use views::verdicts::PlanVerdicts;
 
 /// Plans what a run's bundle says, and stores the plan.
 ///
@@ -58,14 +61,40 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let view = PlanView::new(outcome.plan());
     let told =
         Told::default().plan(&view)?.diagnostics(&diagnostics, &sources, &step.discretion)?;
-    let told = match outcome.verdicts.is_empty() {
+    let (changes, applyable) = (counts(outcome.plan().changes.summary()), view.is_applyable());
+    let asked = applyable && step.run.mode != Mode::Drift && !diagnostics.has_errors();
+    let deployment = match asked {
+        true => Some(environment.deployment().await?),
+        false => None,
+    };
+    let mut verdicts = outcome.verdicts.clone();
+    if let Some(table) = deployment.as_ref().and_then(|deployment| deployment.policy(&estate)) {
+        let gate = PolicyGate {
+            table: table.clone(),
+            directory: environment.scratch.clone(),
+            environment: environment.inherited.clone(),
+        };
+        verdicts.extend(gate.evaluate(&outcome.saved).await);
+    }
+    let told = match verdicts.is_empty() {
         true => told,
-        false => told.verdicts(outcome.saved.id.as_str(), &outcome.verdicts)?,
+        false => told.verdicts(outcome.saved.id.as_str(), &verdicts)?,
     };
     if diagnostics.has_errors() {
         return step.failed("plan", told.into_text()).await;
     }
-    let (changes, applyable) = (counts(outcome.plan().changes.summary()), view.is_applyable());
+    if let Some(code) = (PlanVerdicts { plan: "", verdicts: &verdicts }).code() {
+        // A plan that nobody may approve is not kept.
+        let code = code.as_str().to_owned();
+        step.note(told.into_text(), |state| {
+            state.status = Status::Planned;
+            state.changes = Some(changes);
+            state.has_changes = true;
+            state.code = Some(code.clone());
+        })
+        .await?;
+        return Ok(Answer::Rejected { run: step.run, code });
+    }
     let goes_on = applyable && step.run.mode == Mode::Deploy;
     if !goes_on {
         step.note(told.into_text(), |state| {
@@ -89,8 +118,8 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
         state.plan = Some(plan.clone());
     })
     .await?;
-    let deployment = environment.deployment().await?;
-    Ok(match deployment.approvals(&estate).required {
+    let required = |deployment: &Deployment| deployment.approvals(&estate).required;
+    Ok(match deployment.as_ref().is_none_or(required) {
         true => Answer::ApprovalRequired { run: step.run },
         false => Answer::Success { run: step.run },
     })

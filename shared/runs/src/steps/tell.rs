@@ -1,7 +1,7 @@
 //! What a step has to say, as text for people. Sensitive values are masked by the views.
 
 use super::StepError;
-use super::discretion::Discretion;
+use crate::discretion::Discretion;
 use engine::verdict::Verdict;
 use language::diagnostics::Diagnostics;
 use language::source::Sources;

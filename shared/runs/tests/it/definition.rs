@@ -182,6 +182,7 @@ fn each_answer_leads_on() {
         ("PlanAnswer", &approval_required, "WaitForApproval"),
         ("PlanAnswer", &success, "Validate"),
         ("PlanAnswer", &nothing, "NothingToDo"),
+        ("PlanAnswer", &rejected, "Rejected"),
         ("PlanAnswer", &failed, "Failed"),
         ("ValidateAnswer", &success, "Apply"),
         ("ValidateAnswer", &busy, "WaitToValidate"),

@@ -13,6 +13,7 @@ use providers::plugin::watchdog::WatchdogCommand;
 use runs::approval::{self, Decision};
 use runs::bundle::BundleFiles;
 use runs::function_environment::FunctionEnvironment;
+use runs::local_deployment::Handover;
 use runs::modules::Reach;
 use runs::report::{Notifier, NotifyError, Report};
 use runs::run_reference::{
@@ -59,13 +60,13 @@ impl SourceArchives for Archive {
     }
 }
 
-struct Scene {
+pub(crate) struct Scene {
     folder: tempfile::TempDir,
-    environment: FunctionEnvironment,
+    pub(crate) environment: FunctionEnvironment,
     answers: Mutex<Vec<String>>,
 }
 
-fn scene(deployment: &str) -> Scene {
+pub(crate) fn scene(deployment: &str) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     std::fs::create_dir_all(root.join("settings")).unwrap();
@@ -80,6 +81,8 @@ fn scene(deployment: &str) -> Scene {
         clock: Arc::new(SetClock::at(1_000_000)),
         random: Arc::new(Counter::default()),
         schemas: Arc::new(SchemaCache::default()),
+        local: None,
+        handover: Handover::default(),
     };
     std::fs::write(root.join("deployment"), deployment).unwrap();
     Scene { folder, environment, answers: Mutex::default() }
@@ -99,7 +102,7 @@ impl Scene {
         settings.put(&key, text.into(), records::PutMode::Overwrite).await.unwrap();
     }
 
-    async fn begin(&self, run: &str, mode: Mode) -> RunReference {
+    pub(crate) async fn begin(&self, run: &str, mode: Mode) -> RunReference {
         self.settle_in().await;
         let commit = Commit {
             repository: "github.com/acme/infra".into(),
@@ -127,7 +130,7 @@ impl Scene {
         answer
     }
 
-    async fn fetch(&self, run: &RunReference, files: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn fetch(&self, run: &RunReference, files: &[(&str, &str)]) -> Answer {
         let fetched = self.try_to_fetch(run, files).await;
         self.note(fetched.unwrap())
     }
@@ -147,7 +150,7 @@ impl Scene {
         steps::fetch(&self.environment, &archive, &packages, invocation).await
     }
 
-    async fn plan(&self, run: &RunReference) -> Answer {
+    pub(crate) async fn plan(&self, run: &RunReference) -> Answer {
         self.note(steps::plan(&self.environment, Invocation { run: run.clone() }).await.unwrap())
     }
 
@@ -163,7 +166,12 @@ impl Scene {
         self.note(step.await.unwrap())
     }
 
-    async fn report(&self, run: &RunReference, outcome: Outcome, code: Option<&str>) -> Report {
+    pub(crate) async fn report(
+        &self,
+        run: &RunReference,
+        outcome: Outcome,
+        code: Option<&str>,
+    ) -> Report {
         let told = Arc::new(Mutex::new(Vec::new()));
         let invocation = ReportInvocation {
             run: run.clone(),
@@ -206,14 +214,15 @@ impl Notifier for Listener {
     }
 }
 
-fn success(answer: Answer) -> RunReference {
+pub(crate) fn success(answer: Answer) -> RunReference {
     match answer {
         Answer::Success { run } => run,
         other => panic!("{other:?}"),
     }
 }
 
-const FILES: &[(&str, &str)] = &[("plumb.toml", PLUMB), ("network/main.tf", CONFIGURATION)];
+pub(crate) const FILES: &[(&str, &str)] =
+    &[("plumb.toml", PLUMB), ("network/main.tf", CONFIGURATION)];
 
 #[tokio::test]
 async fn a_push_is_fetched_planned_approved_validated_applied_and_told() {

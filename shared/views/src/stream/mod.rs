@@ -12,7 +12,7 @@ use crate::progress::{SharedWriter, completion};
 use crate::value_json::{known, type_json};
 use crate::verdicts::{self, PlanVerdicts};
 use engine::changes::{Action, ResourceInstanceChange, Summary};
-use engine::verdict::RejectCode;
+use engine::verdict::{Outcome, RejectCode};
 use language::diagnostics::{Diagnostic, Severity};
 use language::source::Sources;
 use message::{Level, Message};
@@ -89,11 +89,16 @@ impl Stream {
         }
     }
 
-    /// What the stages of a saved plan came to that is refused, with the code of the refusal.
+    /// What stages of a plan came to; where it is refused, with the code of the refusal.
     pub fn verdicts(&self, verdicts: &PlanVerdicts<'_>) {
         let mut text = String::new();
         verdicts.push_json(&mut text);
-        let message = Message::new("The plan is rejected", "plan_verdicts").level(Level::Error);
+        let message = match verdicts.result() {
+            Outcome::Reject => {
+                Message::new("The plan is rejected", "plan_verdicts").level(Level::Error)
+            }
+            _ => Message::new("The plan was checked", "plan_verdicts"),
+        };
         let message = match verdicts.code() {
             Some(code) => message.with_text("code", verdicts::json(&code)),
             None => message,

@@ -18,5 +18,6 @@ mod regressions;
 mod replacement;
 mod resumed;
 mod secrets;
+mod served;
 mod slices;
 mod soak;

@@ -17,6 +17,7 @@ use runs::artifact::ArtifactReference;
 use runs::deployment_stores::DeploymentStores;
 use runs::executions::{ExecutionError, Executions};
 use runs::function_environment::FunctionEnvironment;
+use runs::local_deployment::Handover;
 use runs::run_reference::{EstateReference, PlanReference};
 use runs::run_state::{RunState, Status};
 use runs::secrets::{Secret, SecretError, Secrets};
@@ -115,6 +116,8 @@ async fn scene() -> Scene {
         clock: clock.clone(),
         random: Arc::new(Counter::default()),
         schemas: Arc::new(SchemaCache::default()),
+        local: None,
+        handover: Handover::default(),
     };
     let project = environment.project().unwrap();
     let stores =

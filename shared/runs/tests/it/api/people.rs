@@ -166,7 +166,7 @@ async fn a_schedule_looks_at_every_estate_once() {
     let look = || async {
         let vault = super::Vault;
         let api = Api::open(&scene.environment, &scene.asked, &vault).await.unwrap();
-        api.look_for_drift("2026-01-01T06:00:00Z").await.unwrap()
+        api.look_for_drift("2026-01-01T06:00:00Z", None).await.unwrap()
     };
     let runs = look().await;
     assert_eq!(runs.len(), 3);

@@ -16,13 +16,13 @@ const SHORTEST: usize = 6;
 
 /// The secrets that a step has come to know.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Discretion {
+pub(crate) struct Discretion {
     words: BTreeSet<String>,
 }
 
 impl Discretion {
     /// Learns the values of variables that are sensitive or ephemeral, their defaults included.
-    pub(super) fn of_variables(&mut self, module: &Module, given: &Variables) {
+    pub(crate) fn of_variables(&mut self, module: &Module, given: &Variables) {
         for variable in module.variables.values() {
             if variable.sensitive || variable.ephemeral {
                 let given = given.get(&variable.name).map(|given| &given.value);
@@ -34,7 +34,7 @@ impl Discretion {
     }
 
     /// Learns what is sensitive in a plan, by its origin or by a schema.
-    pub(super) fn of_plan(&mut self, plan: &Plan) {
+    pub(crate) fn of_plan(&mut self, plan: &Plan) {
         for value in plan.variables.values() {
             self.learn(value.clone(), false);
         }
@@ -76,7 +76,7 @@ impl Discretion {
     }
 
     /// A text without what is secret.
-    pub(super) fn conceal(&self, text: &str) -> String {
+    pub(crate) fn conceal(&self, text: &str) -> String {
         let mut found: Vec<&String> =
             self.words.iter().filter(|word| text.contains(word.as_str())).collect();
         // One that holds another goes first.
@@ -85,7 +85,7 @@ impl Discretion {
     }
 
     /// Diagnostics without it, before they are broken into lines.
-    pub(super) fn conceal_diagnostics(&self, diagnostics: &Diagnostics) -> Diagnostics {
+    pub(crate) fn conceal_diagnostics(&self, diagnostics: &Diagnostics) -> Diagnostics {
         let mut concealed = diagnostics.clone();
         for diagnostic in concealed.iter_mut() {
             diagnostic.summary = self.conceal(&diagnostic.summary);
