@@ -1,7 +1,11 @@
 //! The program itself: version, help, completions and manual pages.
 
-use super::entry::{Candidates, Command};
+use super::entry::{Candidates, Command, FlagEntry};
 use super::operations::DOCUMENT;
+use crate::flags::Flag;
+
+/// What may stand in `TF_CLI_ARGS` for every command.
+const QUIET: &[FlagEntry] = &[FlagEntry::hidden(Flag::Switch("no-color"))];
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
@@ -9,7 +13,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Print what makes a shell complete commands of plumb",
         usage: "bash | zsh | fish",
         about: "Prints a script for a shell, which makes it complete commands, flags, files, names of workspaces and addresses of recorded instances:\n\n    bash: source <(plumb completions bash)\n    zsh:  source <(plumb completions zsh)\n    fish: plumb completions fish | source",
-        flags: &[],
+        flags: &[QUIET],
         arguments: &[Candidates::Words(&["bash", "zsh", "fish"]), Candidates::None],
     },
     Command {
@@ -17,7 +21,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Write manual pages",
         usage: "[DIRECTORY]",
         about: "Writes a manual page for plumb and one for each command into a directory, or prints that for plumb. To see it: plumb man | man -l -",
-        flags: &[],
+        flags: &[QUIET],
         arguments: &[Candidates::Directories, Candidates::None],
     },
     Command {

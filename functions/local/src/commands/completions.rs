@@ -82,7 +82,11 @@ complete -c plumb -f -a '(__plumb_complete)'
 
 /// Prints the script for a shell.
 pub(super) fn run(invocation: &Invocation) -> u8 {
-    let script = match invocation.arguments.as_slice() {
+    let flags = match super::parsed(invocation) {
+        Ok(flags) => flags,
+        Err(code) => return code,
+    };
+    let script = match flags.positional.as_slice() {
         [shell] => match shell.as_str() {
             "bash" => BASH,
             "zsh" => ZSH,

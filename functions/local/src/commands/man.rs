@@ -9,12 +9,16 @@ use std::path::Path;
 
 /// Writes all pages into a directory, or that of the program itself to standard output.
 pub(super) fn run(invocation: &Invocation) -> u8 {
-    let directory = match invocation.arguments.as_slice() {
+    let flags = match super::parsed(invocation) {
+        Ok(flags) => flags,
+        Err(code) => return code,
+    };
+    let directory = match flags.positional.as_slice() {
         [] => {
             let _ = std::io::stdout().write_all(overview().as_bytes());
             return 0;
         }
-        [directory] if !directory.starts_with('-') => directory,
+        [directory] => directory,
         _ => {
             to_stderr("The man command takes one directory, or nothing.\n");
             return 1;

@@ -151,14 +151,19 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
     code
 }
 
+/// A command's flags, as the table of commands has them.
+fn parsed(invocation: &Invocation) -> Result<Flags, u8> {
+    let known = command_table::known_flags(&invocation.command);
+    Flags::parse(&invocation.arguments, &known).map_err(|error| {
+        reporter::usage_error(&error, Some(&invocation.name()));
+        1
+    })
+}
+
 /// A command's flags and its session. Answers the exit code where there is nothing to be done.
 fn begin(invocation: &Invocation, environment: ProcessEnvironment) -> Result<(Session, Flags), u8> {
     let name = invocation.name();
-    let known = command_table::known_flags(&invocation.command);
-    let flags = Flags::parse(&invocation.arguments, &known).map_err(|error| {
-        reporter::usage_error(&error, Some(&name));
-        1
-    })?;
+    let flags = parsed(invocation)?;
     for ignored in &flags.ignored {
         let why = match *ignored {
             "lock" | "lock-timeout" => {

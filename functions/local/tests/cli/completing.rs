@@ -101,7 +101,9 @@ fn every_command_has_help_and_a_manual_page() {
         count += 1;
     }
     assert!(count > 40, "{overview}");
-    assert!(scene.succeed(&["man"]).stdout.contains(".B state mv\n"));
+    let plain = scene.run_with(&["man"], &[("TF_CLI_ARGS", "-no-color")], "");
+    assert!(plain.stdout.contains(".B state mv\n"), "{}", plain.stderr);
+    scene.run(&["man", "-x", "y"]).assert_refused("flag provided but not defined: -x");
 }
 
 #[test]
