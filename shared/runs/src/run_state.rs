@@ -210,6 +210,9 @@ pub struct RunState {
     /// What each step had to say, as text with sensitive values masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<ArtifactReference>,
+    /// The same as parts of a report, for pages and comments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ArtifactReference>,
 }
 
 impl RunState {
@@ -358,6 +361,7 @@ impl RunStates {
             cancelled_by: None,
             task_token: None,
             notes: Vec::new(),
+            parts: Vec::new(),
         };
         let key = RunStates::key(&state.estate, &state.run, STATE)?;
         let (state, begun) = match self.store.put_if_absent(&key, encoded(&state)).await {

@@ -10,6 +10,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("apply", "Create or update infrastructure"),
     ("destroy", "Destroy previously-created infrastructure"),
     ("adopt", "Record a result or an object that the records leave open"),
+    ("drift", "Show which estates of a deployed bundle have drifted, and since when"),
     ("dismiss", "Drop a result or a doubt that the records leave open"),
     ("console", "Say what expressions come to"),
     ("approve", "Agree to the plan of a run that a deployed bundle has made"),
@@ -109,7 +110,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["validate"] => format!(
             "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"
         ),
-        ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
+        ["show"] => "Usage: plumb [-chdir=DIR] show [options] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -html                  Write a saved plan as a page for a browser: one file that loads nothing.\n  -json                  Write it for programs.\n  -out=FILE              Write to this file.\n  -summary               Show what a saved plan does in a few lines, and what may be lost.\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
         ["contract", "check"] => "Usage: plumb [-chdir=DIR] contract check [-json]\n\nLooks at every setting of the store that plumb.toml names, and says what each protects and how to mend what is\nmissing. Exits with 0 where everything passes, and else with 1, whatever allow_insecure names.\n".to_owned(),
         ["migrate"] => "Usage: plumb [global options] migrate [-state=FILE]\n\nRecords the state that Terraform keeps where the configuration says (a file, or the backends s3 and http), for the\nworkspace that is selected, and verifies it. It is only read. May be run again after any interruption. \"plumb state pull\"\nis the way back.\n\nOptions:\n\n  -state=FILE            A state file, in place of what the configuration names.\n".to_owned(),
@@ -131,7 +132,10 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["dismiss"] => "Usage: plumb [global options] dismiss [-run=RUN] ADDRESS\n\nDrops what the records leave open about a resource instance: the doubt about a create, and results that were kept\nbeside its record. Objects that exist are left to themselves.\n\nOptions:\n\n  -run=RUN               Drop only the result of this run.\n".to_owned(),
         ["runs", "list"] => format!("Usage: plumb [global options] runs list [-json] [-remote=URL]\n\nOptions:\n\n{REMOTE}"),
         ["runs", "show"] => format!(
-            "Usage: plumb [global options] runs show [-json] [-remote=URL] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n\nOptions:\n\n{REMOTE}"
+            "Usage: plumb [global options] runs show [-json | -html] [-out=FILE] [-remote=URL] RUN\n\nShows a run, or the run of a plan; the beginning of its name will do.\n\nOptions:\n\n  -html                  With -remote: write its page for a browser.\n  -out=FILE              Write the page to this file.\n{REMOTE}"
+        ),
+        ["drift"] => format!(
+            "Usage: plumb [global options] drift [options]\n\nShows which estates of a deployed bundle differ from their records, since when and how often, and which could not be\nlooked at.\n\nOptions:\n\n  -html                  Write a page for a browser: one file that loads nothing.\n  -json                  Write it for programs.\n  -out=FILE              Write to this file.\n{REMOTE}"
         ),
         ["submit"] => format!(
             "Usage: plumb [global options] submit [options] COMMIT\n\nHas a deployed bundle plan the estate at a commit that was pushed: its full hash.\n\nOptions:\n\n  -apply                 Go on to an approval, and apply.\n{REMOTE}"

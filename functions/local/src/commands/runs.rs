@@ -10,7 +10,7 @@ use crate::session::Session;
 use views::run_history;
 
 fn flags() -> Vec<Flag> {
-    [&super::SPEECH[..], &[remote::REMOTE]].concat()
+    [&super::SPEECH[..], &[remote::REMOTE, Flag::Switch("html"), Flag::Value("out")]].concat()
 }
 
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
@@ -49,6 +49,10 @@ pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironmen
 async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     if flags.value("remote").is_some() {
         return remote::one(session, flags).await;
+    }
+    if flags.switch("html", false) {
+        let detail = "The -html option shows a run of a deployment, which -remote=URL names.";
+        return Err(UsageError::other("No deployment", detail).into());
     }
     let [name] = flags.positional.as_slice() else {
         let detail =

@@ -18,8 +18,8 @@ pub use apply::apply;
 pub use error::StepError;
 pub use fetch::{ArchiveError, SourceArchives, fetch};
 pub use plan::plan;
-pub(crate) use report::told;
 pub use report::{Reported, report};
+pub(crate) use report::{details, parts, told};
 pub use validate::validate;
 
 use crate::artifact;
@@ -30,6 +30,7 @@ use crate::stores::Stores;
 use discretion::Discretion;
 use jiff::Timestamp;
 use std::future::Future;
+use tell::Told;
 
 /// What the code of an answer says where a person stopped the run.
 const CANCELLED: &str = "cancelled";
@@ -62,20 +63,32 @@ impl Step<'_> {
     /// Changes the run's state, and keeps what a person is told with it.
     async fn note(
         &mut self,
-        text: String,
+        told: Told,
         change: impl Fn(&mut RunState) + Send + Sync,
     ) -> Result<(), StepError> {
+        let (text, part) = told.into_parts();
+        let artifacts = &*self.stores.artifacts;
         let note = match text.is_empty() {
             true => None,
             false => {
                 let text = self.discretion.conceal(&text).into_bytes().into();
-                Some(artifact::put_by_digest(&*self.stores.artifacts, "notes", text).await?)
+                Some(artifact::put_by_digest(artifacts, "notes", text).await?)
+            }
+        };
+        let part = match part {
+            None => None,
+            Some(part) => {
+                let part = self.discretion.conceal_report(&part).into();
+                Some(artifact::put_by_digest(artifacts, "notes", part).await?)
             }
         };
         let changed = self.states.change(&self.run.estate, &self.run.run, |state| {
             // A step that is repeated says the same once.
             if let Some(note) = note.as_ref().filter(|note| !state.notes.contains(note)) {
                 state.notes.push(note.clone());
+            }
+            if let Some(part) = part.as_ref().filter(|part| !state.parts.contains(part)) {
+                state.parts.push(part.clone());
             }
             change(state);
         });
@@ -84,8 +97,8 @@ impl Step<'_> {
     }
 
     /// An answer that ends the run, with what a person is told.
-    async fn failed(&mut self, code: &str, text: String) -> Result<Answer, StepError> {
-        self.note(text, |state| state.code = Some(code.to_owned())).await?;
+    async fn failed(&mut self, code: &str, told: Told) -> Result<Answer, StepError> {
+        self.note(told, |state| state.code = Some(code.to_owned())).await?;
         Ok(Answer::Failed { run: self.run.clone(), code: code.to_owned() })
     }
 }
@@ -113,7 +126,7 @@ where
             let code = error.code();
             if let Ok(mut step) = open(environment, run.clone()).await {
                 // What cannot be noted is no reason to fail otherwise than with the code.
-                let _ = step.failed(&code, format!("Error: {error}\n")).await;
+                let _ = step.failed(&code, Told::error(format!("Error: {error}"))).await;
             }
             Ok(Answer::Failed { run, code })
         }

@@ -38,7 +38,7 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     step.discretion.of_variables(&source.configuration.root.module, &values);
     if diagnostics.has_errors() {
         let told = Told::default().diagnostics(&diagnostics, &sources, &step.discretion)?;
-        return step.failed("configuration", told.into_text()).await;
+        return step.failed("configuration", told).await;
     }
     let workplace = environment.workplace(&estate, &step.stores, &bundle, Vec::new()).await?;
     let mode = match step.run.mode {
@@ -63,12 +63,12 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
         false => told.verdicts(outcome.saved.id.as_str(), &outcome.verdicts)?,
     };
     if diagnostics.has_errors() {
-        return step.failed("plan", told.into_text()).await;
+        return step.failed("plan", told).await;
     }
     let (changes, applyable) = (counts(outcome.plan().changes.summary()), view.is_applyable());
     let goes_on = applyable && step.run.mode == Mode::Deploy;
     if !goes_on {
-        step.note(told.into_text(), |state| {
+        step.note(told, |state| {
             state.status = Status::Planned;
             state.changes = Some(changes);
             state.has_changes = applyable;
@@ -76,13 +76,14 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
         .await?;
         return Ok(Answer::NothingToDo { run: step.run });
     }
+    let told = told.saved(&outcome.saved);
     let encoded = outcome.saved.encode(&environment.key().await?).await.map_err(RunError::from)?;
     let id = outcome.saved.id.clone();
     let key = format!("{}/plans/{}", encode(estate.as_str()), encode(id.as_str()));
     let artifact = artifact::put(&*step.stores.artifacts, &key, encoded.bytes).await?;
     let plan = PlanReference { id, plan_digest: encoded.digest.to_string(), artifact };
     step.run.plan = Some(plan.clone());
-    step.note(told.into_text(), |state| {
+    step.note(told, |state| {
         state.status = Status::Planned;
         state.changes = Some(changes);
         state.has_changes = true;

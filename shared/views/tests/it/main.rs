@@ -5,6 +5,7 @@ mod configuration;
 mod contract;
 mod diagnostics;
 mod hooks;
+mod pages;
 mod plans;
 mod reader;
 mod recorded;
