@@ -24,7 +24,7 @@ class Browser:
         context = self.browser.new_context(
             color_scheme=scheme, viewport={"width": width, "height": 900}, java_script_enabled=scripts,
             reduced_motion="reduce", device_scale_factor=float(os.environ.get("PAGES_SCALE", "1")))
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(180_000)
         page = context.new_page()
         noted = []
         page.on("console", lambda message: noted.append(f"console: {message.text}"))

@@ -17,6 +17,7 @@ use engine::estate::{Estate, EstateError};
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
+use engine::record::key::EstateName;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};

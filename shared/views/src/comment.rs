@@ -27,6 +27,8 @@ pub struct CommentOptions<'a> {
 const LISTED: usize = 20;
 /// Lines of one error or warning, and of one change.
 const LINES: usize = 60;
+/// Letters of one name or sentence within a line.
+const LETTERS: usize = 240;
 /// Room for what ends a comment that is cut.
 const RESERVE: usize = 400;
 
@@ -262,7 +264,11 @@ fn fenced(language: &str, text: &str) -> String {
 
 /// Code within a line, that nothing in it ends.
 fn code(text: &str) -> String {
-    let text = visible_line(text);
+    let mut text = visible_line(text);
+    if let Some((end, _)) = text.char_indices().nth(LETTERS) {
+        text.truncate(end);
+        text.push('…');
+    }
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
     // A space keeps what begins or ends with a backtick apart, and is not shown.

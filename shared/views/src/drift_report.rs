@@ -42,29 +42,28 @@ pub struct DriftLook {
     /// When, seconds since the epoch.
     pub at: i64,
     /// What came of it.
-    #[serde(flatten)]
     pub outcome: DriftOutcome,
+    /// How many objects differed.
+    #[serde(default)]
+    pub objects: usize,
+    /// Why it could not be looked at, for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     /// Where to read on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }
 
 /// What came of a look.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DriftOutcome {
     /// All is as recorded.
     Clean,
     /// Objects differ.
-    Drifted {
-        /// How many.
-        objects: usize,
-    },
+    Drifted,
     /// It could not be looked at.
-    NotChecked {
-        /// Why, for programs.
-        code: String,
-    },
+    NotChecked,
 }
 
 /// An object that differs from its record.
@@ -123,8 +122,9 @@ impl DriftReport {
         )?;
         for estate in &self.estates {
             let last = estate.looks.first();
-            if let Some(DriftLook { outcome: DriftOutcome::NotChecked { code }, .. }) = last {
+            if let Some(look) = last.filter(|look| look.outcome == DriftOutcome::NotChecked) {
                 let line = "\n[bold]{}[reset] [yellow]could not be checked[reset]: {}";
+                let code = look.code.as_deref().unwrap_or_default();
                 writeln!(out, "{}", colour.paint(line, &[&estate.estate, code]))?;
             } else if last.is_none() {
                 writeln!(
@@ -158,7 +158,7 @@ impl DriftReport {
 impl EstateDrift {
     /// Of looks, the last one first, each with what differed.
     pub fn new(estate: &str, looks: Vec<(DriftLook, Vec<ChangeReport>)>) -> EstateDrift {
-        let checked = |look: &DriftLook| !matches!(look.outcome, DriftOutcome::NotChecked { .. });
+        let checked = |look: &DriftLook| look.outcome != DriftOutcome::NotChecked;
         let named = |change: &ChangeReport| (change.address.clone(), change.deposed.clone());
         let seeing: Vec<(i64, BTreeSet<_>)> = looks
             .iter()
@@ -192,7 +192,7 @@ impl EstateDrift {
     /// Whether the last look saw anything.
     pub fn is_checked(&self) -> bool {
         let last = self.looks.first();
-        last.is_some_and(|look| !matches!(look.outcome, DriftOutcome::NotChecked { .. }))
+        last.is_some_and(|look| look.outcome != DriftOutcome::NotChecked)
     }
 }
 
@@ -210,11 +210,8 @@ fn trend(estates: &[EstateDrift]) -> Vec<DriftDay> {
             let entry = days.entry(day.clone()).or_default();
             entry.day = day;
             entry.estates += 1;
-            match &look.outcome {
-                DriftOutcome::Clean => {}
-                DriftOutcome::Drifted { objects } => entry.objects += objects,
-                DriftOutcome::NotChecked { .. } => entry.not_checked += 1,
-            }
+            entry.objects += look.objects;
+            entry.not_checked += usize::from(look.outcome == DriftOutcome::NotChecked);
         }
     }
     days.into_values().collect()

@@ -66,16 +66,15 @@ fn look(
     drifted: Vec<ChangeReport>,
     api: Option<&str>,
 ) -> (DriftLook, Vec<ChangeReport>) {
-    let outcome = match (state.status.is_success(), state.has_changes) {
-        (true, false) => DriftOutcome::Clean,
+    let (outcome, objects) = match (state.status.is_success(), state.has_changes) {
+        (true, false) => (DriftOutcome::Clean, 0),
         // What it was may be kept no more.
-        (true, true) => DriftOutcome::Drifted { objects: drifted.len().max(1) },
-        (false, _) => {
-            let code = state.code.clone().unwrap_or_else(|| state.status.to_string());
-            DriftOutcome::NotChecked { code }
-        }
+        (true, true) => (DriftOutcome::Drifted, drifted.len().max(1)),
+        (false, _) => (DriftOutcome::NotChecked, 0),
     };
+    let failed = outcome == DriftOutcome::NotChecked;
+    let code = failed.then(|| state.code.clone().unwrap_or_else(|| state.status.to_string()));
     let run = state.run.to_string();
     let link = api.map(|api| link(api, state.estate.0.as_str(), &run));
-    (DriftLook { run, at: state.requested, outcome, link }, drifted)
+    (DriftLook { run, at: state.requested, outcome, objects, code, link }, drifted)
 }

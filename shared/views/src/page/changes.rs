@@ -152,7 +152,9 @@ pub(super) fn write_change(
     }
     html.raw("</span></summary>");
     match (change.rows.is_empty(), html.len() < room) {
-        (true, _) => drop(html.raw("<p class=\"note\">No attribute changes.</p>")),
+        (true, _) => {
+            html.raw("<p class=\"note\">No attribute changes.</p>");
+        }
         (false, true) => write_rows(&change.rows, html),
         (false, false) => {
             html.raw("<p class=\"note\">The attributes are left out here, since the page would become too \

@@ -69,12 +69,12 @@ fn write_estate(estate: &EstateDrift, options: PageOptions, html: &mut Html) {
     html.raw("<section class=\"estate\"><h2>").text(&estate.estate).raw("</h2>");
     write_looks(estate, html);
     match estate.looks.first() {
-        None => drop(html.raw("<p class=\"note\">Nobody has looked yet.</p>")),
-        Some(DriftLook { outcome: DriftOutcome::NotChecked { code }, at, .. }) => {
-            html.raw("<p class=\"message bad\">Could not be checked at ")
-                .time(*at)
-                .raw(": ")
-                .text(code);
+        None => {
+            html.raw("<p class=\"note\">Nobody has looked yet.</p>");
+        }
+        Some(look) if look.outcome == DriftOutcome::NotChecked => {
+            html.raw("<p class=\"message bad\">Could not be checked at ").time(look.at).raw(": ");
+            html.text(look.code.as_deref().unwrap_or_default());
             html.raw(". What follows is of the last look that saw anything.</p>");
         }
         Some(_) => {}
@@ -108,8 +108,8 @@ fn write_looks(estate: &EstateDrift, html: &mut Html) {
     for look in looks.into_iter().rev() {
         let (class, sign) = match look.outcome {
             DriftOutcome::Clean => ("good", "✓"),
-            DriftOutcome::Drifted { .. } => ("bad", "!"),
-            DriftOutcome::NotChecked { .. } => ("neutral", "?"),
+            DriftOutcome::Drifted => ("bad", "!"),
+            DriftOutcome::NotChecked => ("neutral", "?"),
         };
         html.raw("<li class=\"")
             .raw(class)
@@ -117,11 +117,13 @@ fn write_looks(estate: &EstateDrift, html: &mut Html) {
             .raw(sign)
             .raw("</span><span class=\"tip\">");
         html.time(look.at).raw(": ");
-        match &look.outcome {
-            DriftOutcome::Clean => drop(html.raw("as recorded")),
-            DriftOutcome::Drifted { objects } => drop(html.show(*objects).raw(" drifted")),
-            DriftOutcome::NotChecked { code } => drop(html.raw("not checked, ").text(code)),
-        }
+        match look.outcome {
+            DriftOutcome::Clean => html.raw("as recorded"),
+            DriftOutcome::Drifted => html.show(look.objects).raw(" drifted"),
+            DriftOutcome::NotChecked => {
+                html.raw("not checked, ").text(look.code.as_deref().unwrap_or_default())
+            }
+        };
         if look.link.is_some() {
             html.raw(", ").link(look.link.as_deref(), "run");
         }

@@ -4,8 +4,7 @@ use super::html::Html;
 use crate::run_report::{
     Message, NextStep, PathStep, PlanReport, Progress, RunReport, Tone, summary_line,
 };
-use engine::verdict::Stage;
-use engine::verdict::{Outcome, Verdict};
+use engine::verdict::{Outcome, Stage, Verdict};
 
 pub(super) fn write_header(report: &RunReport, html: &mut Html) {
     html.raw("<header><p class=\"brand\">Plumbline</p><div class=\"title\"><h1>")

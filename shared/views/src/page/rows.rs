@@ -18,6 +18,9 @@ pub(super) fn write_rows(rows: &[DiffRow], html: &mut Html) {
 fn write_row(row: &DiffRow, html: &mut Html) {
     html.raw("<div class=\"").raw(match row.mark {
         Mark::Same => "r",
+        // What changes in it is marked itself.
+        Mark::Change if matches!(row.value, RowValue::Open(_)) => "r g",
+        Mark::Change if matches!(row.value, RowValue::Close(_)) => "r",
         Mark::Add => "r a",
         Mark::Remove => "r d",
         Mark::Change => "r u",
@@ -35,13 +38,21 @@ fn write_row(row: &DiffRow, html: &mut Html) {
             value(after, html);
             html.raw("</ins>");
         }
-        RowValue::Open(text) | RowValue::Close(text) => drop(html.text(text)),
-        RowValue::Line(text) if text.is_empty() => drop(html.raw(" ")),
-        RowValue::Line(text) => drop(html.text(text)),
+        RowValue::Open(text) | RowValue::Close(text) => {
+            html.text(text);
+        }
+        RowValue::Line(text) if text.is_empty() => {
+            html.raw(" ");
+        }
+        RowValue::Line(text) => {
+            html.text(text);
+        }
         RowValue::Hidden(count, part) => {
             html.raw("<i>").text(&part.unchanged(*count)).raw("</i>");
         }
-        RowValue::Note(text) => drop(html.raw("<i>").text(text).raw("</i>")),
+        RowValue::Note(text) => {
+            html.raw("<i>").text(text).raw("</i>");
+        }
     }
     if row.forces_replacement {
         html.raw(" <em>forces replacement</em>");

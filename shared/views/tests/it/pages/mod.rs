@@ -135,7 +135,7 @@ fn a_comment_says_what_is_lost_first() {
 #[test]
 fn a_comment_fits_and_says_that_it_is_cut() {
     let run = scenes::many(3_000);
-    for room in [4_000, 60_000] {
+    for room in [8_000, 60_000] {
         let text = comment(&run, CommentOptions { room, ..options() });
         assert!(text.len() <= room, "{} of {room}", text.len());
         assert!(text.contains("more changes are cut here") && text.ends_with("</details>\n"));

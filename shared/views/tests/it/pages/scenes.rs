@@ -55,6 +55,9 @@ fn schema() -> Json {
     }}})
 }
 
+/// A resource that another refers to: module, type, name.
+type Referred<'a> = (&'a str, &'a str, &'a str);
+
 struct Changed<'a> {
     module: &'a str,
     ty: &'a str,
@@ -208,7 +211,7 @@ pub(super) fn plan() -> Plan {
         },
     });
     let mut plan = read_plan(&recorded, &schema());
-    let on: &[(&str, &[(&str, &str, &str)])] = &[
+    let on: &[(&str, &[Referred<'_>])] = &[
         (
             "aws_lb",
             &[("network", "aws_subnet", "public"), ("service", "aws_security_group", "web")],
@@ -227,7 +230,7 @@ pub(super) fn plan() -> Plan {
     ];
     for change in &mut plan.changes.resources {
         let of = on.iter().find(|(ty, _)| **ty == *change.address.resource.ty);
-        let resource = |(module, ty, name): &(&str, &str, &str)| ConfigResource {
+        let resource = |(module, ty, name): &Referred<'_>| ConfigResource {
             module: ModulePath(Arc::from([Arc::from(*module)])),
             resource: Resource::managed(*ty, *name),
         };
@@ -365,22 +368,24 @@ pub(super) fn many(count: usize) -> RunReport {
 /// Three estates over two weeks.
 pub(super) fn drift() -> DriftReport {
     let changes = PlanReport::new(&PlanView::new(&plan())).drift;
-    let look = |estate: &str, day: i64, outcome: DriftOutcome| DriftLook {
-        run: format!("{estate}-{day}"),
-        at: 1_768_800_000 - day * 86_400,
-        outcome,
-        link: Some(format!("https://api.example/runs/{estate}-{day}?estate={estate}")),
-    };
+    let look =
+        |estate: &str, day: i64, outcome: DriftOutcome, objects: usize, code: Option<&str>| {
+            DriftLook {
+                run: format!("{estate}-{day}"),
+                at: 1_768_800_000 - day * 86_400,
+                outcome,
+                objects,
+                code: code.map(str::to_owned),
+                link: Some(format!("https://api.example/runs/{estate}-{day}?estate={estate}")),
+            }
+        };
     let looks = |estate: &str, drifted: fn(i64) -> bool, fails: fn(i64) -> bool| {
         let of = |day: i64| match (fails(day), drifted(day)) {
-            (true, _) => (
-                look(estate, day, DriftOutcome::NotChecked { code: "providers".into() }),
-                Vec::new(),
-            ),
-            (false, true) => {
-                (look(estate, day, DriftOutcome::Drifted { objects: 1 }), changes.clone())
+            (true, _) => {
+                (look(estate, day, DriftOutcome::NotChecked, 0, Some("providers")), Vec::new())
             }
-            (false, false) => (look(estate, day, DriftOutcome::Clean), Vec::new()),
+            (false, true) => (look(estate, day, DriftOutcome::Drifted, 1, None), changes.clone()),
+            (false, false) => (look(estate, day, DriftOutcome::Clean, 0, None), Vec::new()),
         };
         EstateDrift::new(estate, (0..14).map(of).collect())
     };
