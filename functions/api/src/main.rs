@@ -2,7 +2,7 @@
 
 use aws_lambda_events::apigw::{ApiGatewayV2httpRequest, ApiGatewayV2httpResponse};
 use aws_lambda_events::encodings::Body;
-use aws_lambda_events::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use aws_lambda_events::http::header::{HeaderMap, HeaderValue};
 use bootstrap::{Failure, Function};
 use lambda_runtime::LambdaEvent;
 use runs::api::{Api, ApiError, ApiResponse};
@@ -71,8 +71,12 @@ fn unavailable(error: &ApiError) -> Failure {
 
 fn encoded(response: ApiResponse) -> Result<Value, Failure> {
     let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(response.content_type));
-    headers.insert("cache-control", HeaderValue::from_static("no-store"));
+    for (name, value) in response.headers() {
+        // They are ours, and all are headers' values.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
     let mut answer = ApiGatewayV2httpResponse::default();
     answer.status_code = i64::from(response.status);
     answer.headers = headers;

@@ -17,6 +17,7 @@ use engine::estate::{Estate, EstateError};
 use engine::hooks::Hook;
 use engine::identifiers::Principal;
 use engine::random::Random;
+use engine::record::key::EstateName;
 use engine::{Environment, Stop};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use machine::{SystemRandom, WallClock};
@@ -120,6 +121,18 @@ impl Session {
 
     pub(crate) fn principal(&self) -> Principal {
         Principal::from_stored(self.environment.user())
+    }
+
+    /// The estate of a deployment: the directory's, or one that is named and that no file here knows.
+    ///
+    /// # Errors
+    /// Where none is named, and the directory is none either.
+    pub(crate) fn deployed_estate(&self) -> Result<EstateName, Failure> {
+        match (self.project(), self.estate.as_deref()) {
+            (Ok(project), _) => Ok(project.estate.name),
+            (Err(failure), None) => Err(failure),
+            (Err(failure), Some(name)) => EstateName::new(name).map_err(|_| failure),
+        }
     }
 
     /// The project that the directory belongs to.

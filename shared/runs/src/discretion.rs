@@ -6,8 +6,10 @@ use engine::changes::ResourceInstanceChange;
 use engine::plan::Plan;
 use language::diagnostics::Diagnostics;
 use language::module::Module;
+use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use values::Value;
+use views::run_report::StepReport;
 
 /// What stands in its place.
 const HIDDEN: &str = "(sensitive value)";
@@ -82,6 +84,26 @@ impl Discretion {
         // One that holds another goes first.
         found.sort_by_key(|word| std::cmp::Reverse(word.len()));
         found.iter().fold(text.to_owned(), |text, word| text.replace(word.as_str(), HIDDEN))
+    }
+
+    /// A part of a report without it, as JSON.
+    pub(super) fn conceal_report(&self, part: &StepReport) -> Vec<u8> {
+        // Plain data always has a JSON form.
+        let mut json = serde_json::to_value(part).unwrap_or_default();
+        let mut open = vec![&mut json];
+        while let Some(value) = open.pop() {
+            match value {
+                Json::String(text) => {
+                    if self.words.iter().any(|word| text.contains(word.as_str())) {
+                        *text = self.conceal(text);
+                    }
+                }
+                Json::Array(items) => open.extend(items),
+                Json::Object(fields) => open.extend(fields.values_mut()),
+                Json::Null | Json::Bool(_) | Json::Number(_) => {}
+            }
+        }
+        json.to_string().into_bytes()
     }
 
     /// Diagnostics without it, before they are broken into lines.

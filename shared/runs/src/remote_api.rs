@@ -6,11 +6,12 @@ use aws_credential_types::provider::ProvideCredentials;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use providers::https::{Https, HttpsError};
 use serde_json::Value;
 use std::sync::Arc;
+use url::form_urlencoded::byte_serialize;
 
 /// The service that signatures are for.
 const SERVICE: &str = "execute-api";
@@ -87,7 +88,30 @@ impl RemoteApi {
         self.send(Method::POST, path, body.to_string().into()).await
     }
 
+    /// Asks for a page, as a browser does.
+    ///
+    /// # Errors
+    /// As [`RemoteApi::get`].
+    pub async fn page(&self, path: &str) -> Result<String, RemoteApiError> {
+        let answer = self.answer(Method::GET, path, Bytes::new(), "text/html").await?;
+        let unintelligible = |_| RemoteApiError::Unintelligible(self.address.clone());
+        String::from_utf8(answer.to_vec()).map_err(unintelligible)
+    }
+
     async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<Value, RemoteApiError> {
+        let answer = self.answer(method, path, body, "application/json").await?;
+        let unintelligible = |_| RemoteApiError::Unintelligible(self.address.clone());
+        serde_json::from_slice(&answer).map_err(unintelligible)
+    }
+
+    /// The body of an answer that is no refusal.
+    async fn answer(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        accept: &'static str,
+    ) -> Result<Bytes, RemoteApiError> {
         let wrong = || RemoteApiError::Address(self.address.clone());
         let uri: Uri = format!("{}{path}", self.address).parse().map_err(|_| wrong())?;
         let host = uri.authority().ok_or_else(wrong)?.to_string();
@@ -108,13 +132,13 @@ impl RemoteApi {
         }
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(CONTENT_TYPE, json);
+        request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accept));
         let answer = self.https.send(request, ANSWER).await?;
         let status = answer.status();
-        let content: Option<Value> = serde_json::from_slice(answer.body()).ok();
-        match (status.is_success(), content) {
-            (true, Some(content)) => Ok(content),
-            (true, None) => Err(RemoteApiError::Unintelligible(self.address.clone())),
-            (false, content) => {
+        match status.is_success() {
+            true => Ok(answer.into_body()),
+            false => {
+                let content: Option<Value> = serde_json::from_slice(answer.body()).ok();
                 // The function says `error`, and API Gateway `message`.
                 let said = content.as_ref().and_then(|content| {
                     content.get("error").or_else(|| content.get("message"))?.as_str()
@@ -160,6 +184,11 @@ async fn signature(
     let signed = request.and_then(|request| sign(request, &params)).map_err(|e| failed(&e))?;
     let (headers, _) = signed.into_parts().0.into_parts();
     Ok(headers.iter().map(|it| (it.name().to_owned(), it.value().to_owned())).collect())
+}
+
+/// A text as a value in a query.
+pub fn in_query(text: &str) -> String {
+    byte_serialize(text.as_bytes()).collect()
 }
 
 /// The region in the host of an API of API Gateway.

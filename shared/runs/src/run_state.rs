@@ -219,6 +219,9 @@ pub struct RunState {
     /// What keeps the step that is being repeated from its end, as such text; gone once it has come to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_up: Option<ArtifactReference>,
+    /// The same as parts of a report, for pages and comments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ArtifactReference>,
 }
 
 impl RunState {
@@ -380,6 +383,7 @@ impl RunStates {
             task_token: None,
             notes: Vec::new(),
             held_up: None,
+            parts: Vec::new(),
         };
         let key = RunStates::key(&state.estate, &state.run, STATE)?;
         let (state, begun) = match self.store.put_if_absent(&key, encoded(&state)).await {

@@ -1,4 +1,4 @@
-//! Views: text and JSON from events, plans, states and verdicts, written to what is handed in.
+//! Views: text, JSON and HTML from events, plans, states and verdicts, written to what is handed in.
 //!
 //! - [`plan_text`] and [`plan_json`]: a plan, from a [`PlanView`].
 //! - [`configuration_json`]: the configuration in the JSON of a plan.
@@ -10,6 +10,7 @@
 //! - [`verdicts`]: what the stages of a saved plan came to.
 //! - [`contract`]: what stores guarantee, and why one is refused.
 //! - [`diagnostics`]: errors and warnings.
+//! - [`run_report`] and [`drift_report`]: what is told of a run and of drift; [`page`] and [`comment`] write them.
 //!
 //! Sensitive values are written nowhere but in the JSON of plans, states and outputs, which
 //! programs ask for and which says of each value whether it is sensitive.
@@ -17,11 +18,13 @@
 mod activity;
 mod checks;
 mod colour;
+pub mod comment;
 pub mod configuration_json;
 pub mod contract;
 pub mod dependency_graph;
 pub mod diagnostics;
 mod diff;
+pub mod drift_report;
 mod ephemeral;
 pub mod explanation;
 pub mod function_signatures;
@@ -32,6 +35,7 @@ mod module_tree;
 mod object_label;
 mod order;
 pub mod outputs;
+pub mod page;
 pub mod plan_json;
 pub mod plan_text;
 mod plan_view;
@@ -41,6 +45,7 @@ pub mod provider_schemas;
 pub mod provider_tree;
 mod relevant_attributes;
 pub mod run_history;
+pub mod run_report;
 pub mod sets;
 mod shown_state;
 pub mod state_json;
@@ -49,6 +54,7 @@ pub mod stream;
 pub mod unified_diff;
 mod value_json;
 pub mod verdicts;
+mod visible;
 
 pub use activity::Clock;
 pub use checks::checks_json;

@@ -16,6 +16,15 @@ const REMOTE: &[FlagEntry] = &[
     NO_COLOR,
 ];
 
+/// Of commands that write a page.
+const PAGE: &[FlagEntry] = &[
+    FlagEntry::switch(
+        "html",
+        "Of a deployment: write a page for a browser, one file that loads nothing.",
+    ),
+    FlagEntry::value("out", "FILE", "Write to this file.", Candidates::Files),
+];
+
 /// Of commands that decide about a run.
 const DECISION: &[FlagEntry] = &[
     FlagEntry::value(
@@ -28,6 +37,14 @@ const DECISION: &[FlagEntry] = &[
 ];
 
 pub(super) const COMMANDS: &[Command] = &[
+    Command {
+        name: "drift",
+        does: "Show which estates of a deployed bundle have drifted, and since when",
+        usage: "[options]",
+        about: "Shows which estates of a deployed bundle differ from their records, since when and how often, and which could not be looked at.",
+        flags: &[REMOTE, PAGE],
+        arguments: &[],
+    },
     Command {
         name: "serve",
         does: "Take pushes and approvals on this machine, and run what a deployed bundle runs",
@@ -96,7 +113,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show one run: its attempts and what came of each change",
         usage: "[options] RUN",
         about: "Shows a run, or the run of a plan; the beginning of its name will do.",
-        flags: &[REMOTE],
+        flags: &[REMOTE, PAGE],
         arguments: &[Candidates::None],
     },
 ];

@@ -250,7 +250,21 @@ pub(super) const COMMANDS: &[Command] = &[
         flags: &[&[
             DOCUMENT,
             NO_COLOR,
+            FlagEntry::switch(
+                "html",
+                "Write a saved plan as a page for a browser: one file that loads nothing.",
+            ),
             FlagEntry::switch("no-pager", "Write straight to the terminal."),
+            FlagEntry::value(
+                "out",
+                "FILE",
+                "With -html or -summary: write to this file.",
+                Candidates::Files,
+            ),
+            FlagEntry::switch(
+                "summary",
+                "Show what a saved plan does in a few lines, and what may be lost.",
+            ),
             FlagEntry::switch(
                 "reads",
                 "Show what a saved plan changes and what it looked at, by path. With -json, under the key \"plumbline_sets\" of the plan.",

@@ -108,6 +108,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["submit"] => remote::submit(invocation, environment).await,
             ["approve"] => remote::decide(invocation, environment, remote::Deed::Approve).await,
             ["reject"] => remote::decide(invocation, environment, remote::Deed::Reject).await,
+            ["drift"] => remote::drift(invocation, environment).await,
             ["cancel"] => remote::decide(invocation, environment, remote::Deed::Cancel).await,
             ["runs", "list"] => runs::list(invocation, environment).await,
             ["runs", "show"] => runs::show(invocation, environment).await,

@@ -1,4 +1,4 @@
-//! `plumb` as a client of a deployed bundle: `submit`, `approve`, `reject`, `cancel`, and `runs list` and `runs show` with `-remote`
+//! `plumb` as a client of a deployed bundle: `submit`, `approve`, `reject`, `cancel`, `drift`, and `runs list` and `runs show` with `-remote`
 
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
@@ -7,12 +7,16 @@ use crate::invocation::Invocation;
 use crate::prompt::ask;
 use crate::session::Session;
 use crate::stores::ProcessSurroundings;
-use runs::remote_api::{Authorization, RemoteApi, RemoteApiError};
+use crate::whole_file::{self, Readers};
+use runs::remote_api::{Authorization, RemoteApi, RemoteApiError, in_query};
 use runs::secrets::Secret;
 use runs::stores::StoreSurroundings;
 use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use views::drift_report::DriftReport;
 
 /// The variable that names a deployment where the flag -remote does not.
 const REMOTE_VARIABLE: &str = "PLUMB_REMOTE";
@@ -55,7 +59,7 @@ async fn begin_run(session: &Session, flags: &Flags) -> Result<u8, Failure> {
             "It is the full hash of a commit that was pushed: plumb submit $(git rev-parse HEAD).";
         return Err(UsageError::other("Exactly one argument expected", detail).into());
     };
-    let estate = session.project()?.estate.name;
+    let estate = session.deployed_estate()?;
     let body = json!({
         "estate": estate.as_str(),
         "commit": commit,
@@ -85,7 +89,7 @@ pub(super) async fn decide(
 
 async fn decided(session: &Session, flags: &Flags, deed: Deed) -> Result<u8, Failure> {
     let run = run_of(flags)?;
-    let estate = session.project()?.estate.name.to_string();
+    let estate = session.deployed_estate()?.to_string();
     let api = api(session, flags).await?;
     let path = format!("/runs/{run}/{}", deed.word());
     let body = match deed {
@@ -114,7 +118,8 @@ async fn looked_at(
     run: &str,
     deed: Deed,
 ) -> Result<String, Failure> {
-    let found = api.get(&format!("/runs/{run}?estate={estate}")).await.map_err(refused)?;
+    let found =
+        api.get(&format!("/runs/{run}?estate={}", in_query(estate))).await.map_err(refused)?;
     let digest = text(&found, "plan_digest").to_owned();
     if digest.is_empty() {
         let status = text(&found, "status");
@@ -139,8 +144,8 @@ async fn looked_at(
 
 /// `runs list -remote`
 pub(super) async fn list(session: &Session, flags: &Flags) -> Result<u8, Failure> {
-    let estate = session.project()?.estate.name;
-    let path = format!("/runs?estate={}", estate.as_str());
+    let estate = session.deployed_estate()?;
+    let path = format!("/runs?estate={}", in_query(estate.as_str()));
     let found = api(session, flags).await?.get(&path).await.map_err(refused)?;
     show(session, flags, &found, |found| {
         let runs = found["runs"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -152,8 +157,13 @@ pub(super) async fn list(session: &Session, flags: &Flags) -> Result<u8, Failure
 /// `runs show -remote`
 pub(super) async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let run = run_of(flags)?;
-    let estate = session.project()?.estate.name;
-    let path = format!("/runs/{run}?estate={}", estate.as_str());
+    let estate = session.deployed_estate()?;
+    let path = format!("/runs/{run}?estate={}", in_query(estate.as_str()));
+    if flags.switch("html", false) {
+        let page = api(session, flags).await?.page(&path).await.map_err(refused)?;
+        write_out(session, flags, page.as_bytes())?;
+        return Ok(0);
+    }
     let found = api(session, flags).await?.get(&path).await.map_err(refused)?;
     show(session, flags, &found, |found| {
         let digest = match text(found, "plan_digest") {
@@ -163,6 +173,56 @@ pub(super) async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure>
         format!("{}{digest}\n{}", line(found), text(found, "text"))
     });
     Ok(0)
+}
+
+/// `drift -remote`
+pub(super) async fn drift(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
+    match super::begin(invocation, environment) {
+        Ok((session, flags)) => {
+            let result = all_drift(&session, &flags).await;
+            session.conclude(result, "drift")
+        }
+        Err(code) => code,
+    }
+}
+
+async fn all_drift(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(
+        0,
+        "The command takes no arguments: it reports on all estates that you may see.",
+    )?;
+    let api = api(session, flags).await?;
+    if flags.switch("html", false) {
+        let page = api.page("/drift").await.map_err(refused)?;
+        write_out(session, flags, page.as_bytes())?;
+        return Ok(0);
+    }
+    let found = api.get("/drift").await.map_err(refused)?;
+    let mut text = Vec::new();
+    let written = match flags.switch("json", false) {
+        true => writeln!(text, "{found}"),
+        false => {
+            let report: DriftReport = serde_json::from_value(found).map_err(|error| {
+                let detail = format!("Its drift report cannot be read: {error}.");
+                Failure::error("The deployment is of another version", detail)
+            })?;
+            report.write_text(session.reporter.text.colour, &mut text)
+        }
+    };
+    written.map_err(|error| Failure::error("The report cannot be written", error.to_string()))?;
+    write_out(session, flags, &text)?;
+    Ok(0)
+}
+
+/// Writes what was asked for, to the file that `-out` names if it does.
+pub(super) fn write_out(session: &Session, flags: &Flags, content: &[u8]) -> Result<(), Failure> {
+    let Some(path) = flags.value("out") else {
+        session.reporter.write(|out| out.write_all(content));
+        return Ok(());
+    };
+    whole_file::write(Path::new(path), content, Readers::Owner).map_err(|error| {
+        Failure::error("Failed to write", format!("{path} could not be written: {error}."))
+    })
 }
 
 /// A run in one line.

@@ -46,6 +46,10 @@ async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     if flags.value("remote").is_some() {
         return remote::one(session, flags).await;
     }
+    if flags.switch("html", false) {
+        let detail = "The -html option shows a run of a deployment, which -remote=URL names.";
+        return Err(UsageError::other("No deployment", detail).into());
+    }
     let [name] = flags.positional.as_slice() else {
         let detail =
             "It is a run as \"plumb runs list\" prints it, or a plan; its beginning will do.";

@@ -12,6 +12,9 @@ use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
 use records::Opening;
 use runs::{RunError, shown_plan, source};
+use views::page::{PageOptions, write_run_page};
+use views::product::{COMMAND, shell_word};
+use views::run_report::{Fact, NextStep, PlanReport, RunReport, write_summary};
 use views::{PlanView, ShownState, plan_text, relevant_attributes, sets, state_json, state_text};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
@@ -30,7 +33,15 @@ async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let reads = flags.switch("reads", false);
     let paged = !flags.switch("no-pager", false);
     match flags.positional.first() {
+        Some(path) if flags.switch("html", false) || flags.switch("summary", false) => {
+            report(session, flags, path)
+        }
         Some(path) => plan(session, path, json, reads, paged),
+        None if flags.switch("html", false) || flags.switch("summary", false) => {
+            let detail =
+                "The -html and -summary options show a saved plan, and need the file of one.";
+            Err(UsageError::other("No plan file", detail).into())
+        }
         None if reads => {
             let detail =
                 "The -reads option shows what a saved plan rests on, and needs the file of one.";
@@ -81,6 +92,45 @@ pub(super) fn saved_plan(path: &str) -> Result<UnverifiedPlan, Failure> {
         error => RunError::from(error).to_diagnostic(),
     })?;
     Ok(plan)
+}
+
+/// A plan as a page, or in a few lines.
+fn report(session: &Session, flags: &Flags, path: &str) -> Result<u8, Failure> {
+    let plan = saved_plan(path)?;
+    let saved = plan.contents_for_showing();
+    let (source, _) = source::from_bundle(&saved.bundle);
+    let mut view = PlanView::new(&saved.plan);
+    view.relevant = Some(relevant_attributes(&source.configuration, &saved.plan));
+    let mut told = PlanReport::new(&view);
+    (told.id, told.expires) = (Some(saved.id.to_string()), Some(saved.expires));
+    let mut out = Vec::new();
+    let written = match flags.switch("html", false) {
+        false => write_summary(&told, session.reporter.text.colour, &mut out),
+        true => {
+            let next = NextStep {
+                sentence: "Nothing is changed until this plan is applied. What moved since it was made is found then, or by \
+                           checking it now."
+                    .to_owned(),
+                commands: vec![
+                    ("Check it".to_owned(), format!("{COMMAND} validate -plan={}", shell_word(path))),
+                    ("Apply exactly this".to_owned(), format!("{COMMAND} apply {}", shell_word(path))),
+                ],
+            };
+            let report = RunReport {
+                estate: saved.estate.to_string(),
+                status: "saved plan".to_owned(),
+                facts: vec![Fact::code("Digest of the plan", plan.digest().to_string())],
+                next: told.has_changes().then_some(next),
+                verdicts: saved.snapshot.clone(),
+                plan: Some(told),
+                ..RunReport::default()
+            };
+            write_run_page(&report, PageOptions::default(), &mut out)
+        }
+    };
+    written.map_err(|error| Failure::error("The plan cannot be written", error.to_string()))?;
+    super::remote::write_out(session, flags, &out)?;
+    Ok(0)
 }
 
 async fn state(session: &Session, json: bool, paged: bool) -> Result<u8, Failure> {

@@ -1,6 +1,7 @@
 //! The API: webhooks, runs, approvals, apply. Requests in, executions out; nothing here waits for a run.
 
 mod deciding;
+mod drift;
 mod error;
 mod reading;
 mod routes;
@@ -38,6 +39,10 @@ pub struct ApiRequest {
     pub principal: Option<Principal>,
 }
 
+const PAGE: &str = "text/html; charset=utf-8";
+/// Bytes of a page: a function answers with 6 MB at most.
+const PAGE_ROOM: usize = 4 << 20;
+
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiResponse {
@@ -52,6 +57,27 @@ pub struct ApiResponse {
 impl ApiResponse {
     pub(crate) fn json(status: u16, body: &serde_json::Value) -> ApiResponse {
         ApiResponse { status, content_type: "application/json", body: body.to_string() }
+    }
+
+    /// A page.
+    pub(crate) fn page(body: Vec<u8>) -> ApiResponse {
+        let body = String::from_utf8_lossy(&body).into_owned();
+        ApiResponse { status: 200, content_type: PAGE, body }
+    }
+
+    /// The headers that it is sent with.
+    pub fn headers(&self) -> Vec<(&'static str, String)> {
+        let mut headers = vec![
+            ("content-type", self.content_type.to_owned()),
+            ("cache-control", "no-store".to_owned()),
+            ("x-content-type-options", "nosniff".to_owned()),
+        ];
+        if self.content_type == PAGE {
+            let policy = format!("{}; frame-ancestors 'none'", views::page::policy());
+            headers.push(("content-security-policy", policy));
+            headers.push(("referrer-policy", "no-referrer".to_owned()));
+        }
+        headers
     }
 }
 
@@ -96,6 +122,7 @@ impl<'a> Api<'a> {
             Route::ApplyPlan { plan } => self.apply_plan(request, &plan).await,
             Route::ListEstates => self.list_estates(request),
             Route::ShowDrift { estate } => self.show_drift(request, &estate).await,
+            Route::ReportDrift => self.report_drift(request).await,
         }
     }
 
@@ -116,6 +143,19 @@ impl<'a> Api<'a> {
 }
 
 impl ApiRequest {
+    /// Whether a browser asks, which is shown a page.
+    fn wants_page(&self) -> bool {
+        let accepted = self.headers.get("accept").map(String::as_str).unwrap_or_default();
+        accepted.split(',').any(|kind| kind.trim().starts_with("text/html"))
+    }
+
+    /// The address that it was sent to.
+    fn address(&self) -> Option<String> {
+        let host = self.headers.get("host")?;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+        host.bytes().all(plain).then(|| format!("https://{host}"))
+    }
+
     fn parsed<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         serde_json::from_slice(&self.body).map_err(|error| ApiError::Body(error.to_string()))
     }

@@ -1,14 +1,15 @@
 //! What is seen of runs and estates.
 
 use super::triggers::named;
-use super::{Api, ApiError, ApiRequest, ApiResponse};
+use super::{Api, ApiError, ApiRequest, ApiResponse, PAGE_ROOM};
 use crate::deployment::Action;
 use crate::report::Report;
 use crate::run_reference::Mode;
 use crate::run_state::RunState;
-use crate::steps::told;
+use crate::steps::{details, told};
 use engine::identifiers::RunId;
 use serde_json::{Value, json};
+use views::page::{PageOptions, write_run_page};
 
 /// Runs of one list.
 const LISTED: usize = 50;
@@ -33,11 +34,15 @@ impl Api<'_> {
         self.permitted(request, Action::Read, &estate)?;
         let state = self.states.read(&estate, &RunId::from_stored(run)).await?;
         let stores = self.environment.stores(&estate.0).await?;
-        let text = told(&state, &stores).await;
-        let accepted = request.headers.get("accept").map(String::as_str).unwrap_or_default();
-        if accepted.split(',').any(|kind| kind.trim().starts_with("text/html")) {
-            return Ok(page(&state, &text));
+        if request.wants_page() {
+            let api = request.address();
+            let report = details(&self.states, &state, &stores, api.as_deref()).await;
+            let mut page = Vec::new();
+            // Writing to memory does not fail.
+            let _ = write_run_page(&report, PageOptions { room: PAGE_ROOM }, &mut page);
+            return Ok(ApiResponse::page(page));
         }
+        let text = told(&state, &stores).await;
         let mut body = summary(&state);
         body["text"] = json!(text);
         Ok(ApiResponse::json(200, &body))
@@ -77,34 +82,4 @@ fn summary(state: &RunState) -> Value {
     summary["author"] = json!(state.author.principal().as_str());
     summary["plan"] = json!(state.plan.as_ref().map(|plan| plan.id.as_str()));
     summary
-}
-
-/// A run for a browser.
-fn page(state: &RunState, text: &str) -> ApiResponse {
-    let (run, estate) = (escaped(state.run.as_str()), escaped(state.estate.0.as_str()));
-    let digest = state.plan.as_ref().map(|plan| escaped(&plan.plan_digest)).unwrap_or_default();
-    let body = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{estate}: {status}</title></head>\n\
-         <body><h1>{estate}: {status}</h1>\n<dl><dt>Run</dt><dd>{run}</dd><dt>Mode</dt><dd>{mode}</dd>\
-         <dt>Plan digest</dt><dd>{digest}</dd></dl>\n<pre>{text}</pre></body></html>\n",
-        status = escaped(&state.status.to_string()),
-        mode = state.mode,
-        text = escaped(text),
-    );
-    ApiResponse { status: 200, content_type: "text/html; charset=utf-8", body }
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -3,7 +3,7 @@
 use super::ApiError;
 
 /// Every method and path, as the template and the OpenAPI description have them.
-pub const ROUTES: [(&str, &str); 11] = [
+pub const ROUTES: [(&str, &str); 12] = [
     ("POST", "/webhooks/github"),
     ("POST", "/webhooks/gitlab"),
     ("POST", "/runs"),
@@ -15,6 +15,7 @@ pub const ROUTES: [(&str, &str); 11] = [
     ("POST", "/plans/{plan}/apply"),
     ("GET", "/estates"),
     ("GET", "/estates/{estate}/drift"),
+    ("GET", "/drift"),
 ];
 
 /// A request, by its path.
@@ -60,6 +61,8 @@ pub enum Route {
         /// Its name.
         estate: String,
     },
+    /// What was last found of every estate's drift.
+    ReportDrift,
 }
 
 impl Route {
@@ -82,6 +85,7 @@ impl Route {
             ("POST", ["plans", plan, "apply"]) => Route::ApplyPlan { plan: owned(plan)? },
             ("GET", ["estates"]) => Route::ListEstates,
             ("GET", ["estates", estate, "drift"]) => Route::ShowDrift { estate: owned(estate)? },
+            ("GET", ["drift"]) => Route::ReportDrift,
             _ => return Err(ApiError::NoRoute),
         })
     }

@@ -1,7 +1,9 @@
 //! Reports in words.
 
 use super::Report;
-use crate::run_state::{ChangeCounts, Status};
+use crate::run_state::ChangeCounts;
+use views::comment::CommentOptions;
+use views::run_report::RunReport;
 
 /// More than the hosts of repositories take in one comment is refused by them; GitHub's bound is 65 536 characters.
 const LONGEST: usize = 60_000;
@@ -19,30 +21,38 @@ pub fn status_line(report: &Report) -> String {
     )
 }
 
-/// A comment in Markdown. The first line names estate and mode and nothing else, so that the comment is found again and kept up
+/// A comment in Markdown. The first line names the estate and nothing else, so that the comment is found again and kept up
 /// to date.
 pub fn comment(report: &Report) -> String {
-    let mut text = format!("{}\n", marker(&report.estate));
-    text.push_str(&format!("### Plumbline: {} of `{}`\n\n", report.mode, report.estate));
-    text.push_str(&format!("**{}**", status_line(report)));
-    if let Some(commit) = &report.commit {
-        text.push_str(&format!(" at {}", shortened(&commit.sha, 12)));
+    let marker = marker(&report.estate);
+    let commit = report.commit.as_ref().map(|commit| shortened(&commit.sha, 12));
+    let options = CommentOptions {
+        marker: &marker,
+        mode: &report.mode,
+        commit: commit.as_deref(),
+        link: report.link.as_deref(),
+        room: LONGEST,
+    };
+    match &report.details {
+        Some(details) if details.plan.is_some() || !details.messages.is_empty() => {
+            views::comment::comment(details, options)
+        }
+        details => {
+            // Nothing is known of it but what the steps said.
+            let bare = RunReport {
+                estate: report.estate.clone(),
+                status: status_line(report),
+                next: details.as_ref().and_then(|details| details.next.clone()),
+                ..RunReport::default()
+            };
+            let mut text = views::comment::comment(&bare, options);
+            if !report.text.is_empty() {
+                let room = LONGEST.saturating_sub(text.len());
+                text.push_str(&folded(&report.text, room));
+            }
+            text
+        }
     }
-    text.push_str("\n\n");
-    if let (Status::WaitingForApproval, Some(digest)) = (report.status, &report.plan_digest) {
-        text.push_str(&format!(
-            "To apply it: `POST /runs/{}/approve` with the plan's digest `{digest}`.\n\n",
-            report.run
-        ));
-    }
-    if let Some(link) = &report.link {
-        text.push_str(&format!("[Run {}]({link})\n\n", shortened(&report.run, 12)));
-    }
-    if !report.text.is_empty() {
-        let room = LONGEST.saturating_sub(text.len());
-        text.push_str(&folded(&report.text, room));
-    }
-    text
 }
 
 /// What a comment on an estate begins with.

@@ -1,12 +1,14 @@
 //! Reports: what became of a run, in words, and who is told.
 
 mod comment;
+mod details;
 mod notifier;
 mod recipients;
 mod sns;
 mod webhook;
 
 pub use comment::{comment, status_line};
+pub use details::run_report;
 pub use notifier::{CommitState, HostNotifier, Notifier, NotifyError};
 pub use recipients::recipients;
 pub use sns::Topic;
@@ -14,9 +16,11 @@ pub use webhook::SignedWebhook;
 
 use crate::run_state::{ChangeCounts, Commit, RunState, Status};
 use serde::Serialize;
+use url::form_urlencoded::byte_serialize;
+use views::run_report::RunReport;
 
 /// What became of a run. It holds no value of a configuration but what the views print, with sensitive ones masked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The run.
     pub run: String,
@@ -46,6 +50,9 @@ pub struct Report {
     /// What the steps said. For those who may see the repository; not sent elsewhere.
     #[serde(skip)]
     pub text: String,
+    /// The same and more as a model, likewise.
+    #[serde(skip)]
+    pub details: Option<Box<RunReport>>,
 }
 
 impl Report {
@@ -53,9 +60,8 @@ impl Report {
     /// one.
     pub fn new(state: &RunState, text: String, api: Option<&str>) -> Report {
         let (run, estate) = (state.run.to_string(), state.estate.0.to_string());
-        let link = |api: &str| format!("{}/runs/{run}?estate={estate}", api.trim_end_matches('/'));
         Report {
-            link: api.map(link),
+            link: api.map(|api| link(api, &estate, &run)),
             run,
             estate,
             mode: state.mode.to_string(),
@@ -66,6 +72,13 @@ impl Report {
             plan_digest: state.plan.as_ref().map(|plan| plan.plan_digest.clone()),
             commit: state.commit().cloned(),
             text,
+            details: None,
         }
     }
+}
+
+/// The address of a run: its page for a browser.
+pub(crate) fn link(api: &str, estate: &str, run: &str) -> String {
+    let estate: String = byte_serialize(estate.as_bytes()).collect();
+    format!("{}/runs/{run}?estate={estate}", api.trim_end_matches('/'))
 }

@@ -44,7 +44,7 @@ async fn work(mut step: Step<'_>, deadline: Deadline) -> Result<Answer, StepErro
     let (source, _) = source::from_fetched(&*bundle.files());
     let (ephemeral, _) = variables::values(&bundle, &source, &environment.variables);
     step.discretion.of_variables(&source.configuration.root.module, &ephemeral);
-    step.note(String::new(), |state| state.status = Status::Applying).await?;
+    step.note(Told::default(), |state| state.status = Status::Applying).await?;
     let request = ApplyRequest {
         plan: PlanToApply::Saved { bytes: &bytes, verifier: &key },
         run: step.run.run.clone(),
@@ -70,38 +70,40 @@ async fn conclude(mut step: Step<'_>, mut outcome: ApplyOutcome) -> Result<Answe
     let view = PlanVerdicts { plan: outcome.plan.id.as_str(), verdicts: &outcome.verdicts };
     let rejected = outcome.verdicts.iter().any(Verdict::is_reject);
     let mut told = Told::default();
-    if rejected {
-        told = told.verdicts(view.plan, view.verdicts)?;
-    }
+    told = match rejected {
+        true => told.verdicts(view.plan, view.verdicts)?,
+        false => told.checked(view.verdicts),
+    };
     told = told.diagnostics(&outcome.diagnostics, &Sources::new(), &step.discretion)?;
     if let Some(error) = outcome.unended.take() {
         // Repeated, the step goes on where this one stopped, and says nothing of what has failed here.
-        step.note(told.into_text(), |_| {}).await?;
+        step.note(told, |_| {}).await?;
         return Err(error.into());
     }
     let Some(applied) = &outcome.applied else {
         if rejected && is_only_busy(&outcome.verdicts) {
-            step.note(told.into_text(), |_| {}).await?;
+            step.note(told, |_| {}).await?;
             let until = retry_at(step.environment);
             return Ok(Answer::Busy { run: step.run, until });
         }
         if !rejected {
-            return step.failed("apply", told.into_text()).await;
+            return step.failed("apply", told).await;
         }
         let code = view.code().unwrap_or(RejectCode::Stale).as_str().to_owned();
-        step.note(told.into_text(), |state| state.code = Some(code.clone())).await?;
+        step.note(told, |state| state.code = Some(code.clone())).await?;
         return Ok(Answer::Rejected { run: step.run, code });
     };
     match applied.ending {
         Ending::Continue => {
-            step.note(told.into_text(), |_| {}).await?;
+            step.note(told, |_| {}).await?;
             Ok(Answer::Continue { run: step.run })
         }
         Ending::Done if !outcome.diagnostics.has_errors() => {
-            let told = told.line(&views::progress::completion(applied.summary, false));
-            step.note(told.into_text(), |_| {}).await?;
+            let done = views::progress::completion(applied.summary, false);
+            let told = told.applied(&done, applied.outputs.as_ref());
+            step.note(told, |_| {}).await?;
             Ok(Answer::Success { run: step.run })
         }
-        Ending::Done | Ending::Interrupted => step.failed("apply", told.into_text()).await,
+        Ending::Done | Ending::Interrupted => step.failed("apply", told).await,
     }
 }

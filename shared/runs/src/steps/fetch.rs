@@ -75,7 +75,7 @@ async fn work(
     let mut told =
         Told::default().diagnostics(&said.diagnostics, &said.sources, &step.discretion)?;
     if said.diagnostics.has_errors() {
-        return step.failed("configuration", told.into_text()).await;
+        return step.failed("configuration", told).await;
     }
     let stored = files.to_archive()?;
     let artifacts = &*step.stores.artifacts;
@@ -92,9 +92,9 @@ async fn work(
             told.line(&format!("The link {link} leads to no file of the commit, and is left out."));
     }
     if diagnostics.has_errors() {
-        return step.failed("configuration", told.into_text()).await;
+        return step.failed("configuration", told).await;
     }
-    step.note(told.into_text(), |state| {
+    step.note(told, |state| {
         state.bundle = Some(reference.clone());
         state.status = Status::Fetched;
     })

@@ -17,8 +17,8 @@ pub use apply::apply;
 pub use error::StepError;
 pub use fetch::{ArchiveError, SourceArchives, fetch};
 pub use plan::plan;
-pub(crate) use report::told;
 pub use report::{Reported, report};
+pub(crate) use report::{details, parts, told};
 pub use validate::validate;
 
 use crate::artifact::{self, ArtifactReference};
@@ -29,6 +29,7 @@ use crate::run_state::{RunState, RunStateError, RunStates};
 use crate::stores::Stores;
 use jiff::Timestamp;
 use std::future::Future;
+use tell::Told;
 
 /// What the code of an answer says where a person stopped the run.
 const CANCELLED: &str = "cancelled";
@@ -61,12 +62,20 @@ impl Step<'_> {
     /// Changes the run's state, and keeps what a person is told with it.
     async fn note(
         &mut self,
-        text: String,
+        told: Told,
         change: impl Fn(&mut RunState) + Send + Sync,
     ) -> Result<(), StepError> {
+        let (text, part) = told.into_parts();
         let note = match text.is_empty() {
             true => None,
             false => Some(self.kept(&text).await?),
+        };
+        let part = match part {
+            None => None,
+            Some(part) => {
+                let part = self.discretion.conceal_report(&part).into();
+                Some(artifact::put_by_digest(&*self.stores.artifacts, "notes", part).await?)
+            }
         };
         let changed = self.states.change(&self.run.estate, &self.run.run, |state| {
             // A step that is repeated says the same once.
@@ -74,6 +83,9 @@ impl Step<'_> {
                 state.notes.push(note.clone());
             }
             state.held_up = None;
+            if let Some(part) = part.as_ref().filter(|part| !state.parts.contains(part)) {
+                state.parts.push(part.clone());
+            }
             change(state);
         });
         self.state = changed.await?;
@@ -95,8 +107,8 @@ impl Step<'_> {
     }
 
     /// An answer that ends the run, with what a person is told.
-    async fn failed(&mut self, code: &str, text: String) -> Result<Answer, StepError> {
-        self.note(text, |state| state.code = Some(code.to_owned())).await?;
+    async fn failed(&mut self, code: &str, told: Told) -> Result<Answer, StepError> {
+        self.note(told, |state| state.code = Some(code.to_owned())).await?;
         Ok(Answer::Failed { run: self.run.clone(), code: code.to_owned() })
     }
 }
@@ -123,17 +135,17 @@ where
         Err(error) => error,
         answer => return answer,
     };
-    let (text, step) = (format!("Error: {error}\n"), open(environment, run.clone()).await);
+    let step = open(environment, run.clone()).await;
     // What cannot be noted is no reason to fail otherwise.
     if error.may_pass() {
         if let Ok(step) = step {
-            let _ = step.held_up(&text).await;
+            let _ = step.held_up(&format!("Error: {error}\n")).await;
         }
         return Err(error);
     }
     let code = error.code();
     if let Ok(mut step) = step {
-        let _ = step.failed(&code, text).await;
+        let _ = step.failed(&code, Told::error(format!("Error: {error}"))).await;
     }
     Ok(Answer::Failed { run, code })
 }

@@ -41,7 +41,7 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     step.discretion.of_variables(&source.configuration.root.module, &values);
     if diagnostics.has_errors() {
         let told = Told::default().diagnostics(&diagnostics, &sources, &step.discretion)?;
-        return step.failed("configuration", told.into_text()).await;
+        return step.failed("configuration", told).await;
     }
     let workplace = environment.workplace(&estate, &step.stores, &bundle, Vec::new()).await?;
     let mode = match step.run.mode {
@@ -81,12 +81,12 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
         false => told.verdicts(outcome.saved.id.as_str(), &verdicts)?,
     };
     if diagnostics.has_errors() {
-        return step.failed("plan", told.into_text()).await;
+        return step.failed("plan", told).await;
     }
     if let Some(code) = (PlanVerdicts { plan: "", verdicts: &verdicts }).code() {
         // A plan that nobody may approve is not kept.
         let code = code.as_str().to_owned();
-        step.note(told.into_text(), |state| {
+        step.note(told, |state| {
             state.status = Status::Planned;
             state.changes = Some(changes);
             state.has_changes = true;
@@ -97,7 +97,7 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     }
     let goes_on = applyable && step.run.mode == Mode::Deploy;
     if !goes_on {
-        step.note(told.into_text(), |state| {
+        step.note(told, |state| {
             state.status = Status::Planned;
             state.changes = Some(changes);
             state.has_changes = applyable;
@@ -105,13 +105,14 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
         .await?;
         return Ok(Answer::NothingToDo { run: step.run });
     }
+    let told = told.saved(&outcome.saved);
     let encoded = outcome.saved.encode(&environment.key().await?).await.map_err(RunError::from)?;
     let id = outcome.saved.id.clone();
     let key = format!("{}/plans/{}", encode(estate.as_str()), encode(id.as_str()));
     let artifact = artifact::put(&*step.stores.artifacts, &key, encoded.bytes).await?;
     let plan = PlanReference { id, plan_digest: encoded.digest.to_string(), artifact };
     step.run.plan = Some(plan.clone());
-    step.note(told.into_text(), |state| {
+    step.note(told, |state| {
         state.status = Status::Planned;
         state.changes = Some(changes);
         state.has_changes = true;

@@ -1,12 +1,14 @@
 //! Reporting: a run's end, or its wait for an approval, in; everybody told out.
 
 use super::StepError;
+use crate::approval;
 use crate::artifact;
 use crate::function_environment::FunctionEnvironment;
-use crate::report::{Notifier, NotifyError, Report};
+use crate::report::{Notifier, NotifyError, Report, run_report};
 use crate::run_reference::{Answer, Outcome, ReportInvocation};
 use crate::run_state::{RunState, RunStateError, RunStates, Status};
 use crate::stores::Stores;
+use views::run_report::{Message, RunReport, StepReport};
 
 /// What a report came to.
 #[derive(Debug)]
@@ -35,7 +37,9 @@ where
     let states = environment.run_states().await?;
     let state = settle(&states, &run, outcome, code, task_token).await?;
     let stores = environment.stores(&run.estate.0).await?;
-    let report = Report::new(&state, told(&state, &stores).await, api);
+    let details = details(&states, &state, &stores, api).await;
+    let text = told(&state, &stores).await;
+    let report = Report { details: Some(Box::new(details)), ..Report::new(&state, text, api) };
     let mut failures = Vec::new();
     for notifier in notifiers(state).await {
         let told = match notifier {
@@ -88,6 +92,35 @@ fn status(outcome: Outcome, code: Option<&str>, state: &RunState) -> Status {
         Outcome::Failed if code == Some(super::CANCELLED) => Status::Cancelled,
         Outcome::Failed => Status::Failed,
     }
+}
+
+/// All that is told of a run. Parts that are gone are passed over, and so is an approval that cannot be read.
+pub(crate) async fn details(
+    states: &RunStates,
+    state: &RunState,
+    stores: &Stores,
+    api: Option<&str>,
+) -> RunReport {
+    let approval = approval::find(states, &state.estate, &state.run).await.ok().flatten();
+    let mut report = run_report(state, approval.as_ref(), parts(state, stores).await, api);
+    if report.plan.is_none() && report.messages.is_empty() {
+        let text = told(state, stores).await;
+        if !text.trim().is_empty() {
+            report.messages.push(Message { error: false, text });
+        }
+    }
+    report
+}
+
+/// What the steps said, as parts of a report.
+pub(crate) async fn parts(state: &RunState, stores: &Stores) -> Vec<StepReport> {
+    let mut parts = Vec::new();
+    for part in &state.parts {
+        if let Ok(part) = artifact::get(&*stores.artifacts, part).await {
+            parts.extend(serde_json::from_slice::<StepReport>(&part).ok());
+        }
+    }
+    parts
 }
 
 /// What the steps said, and what the last one could not get over. Notes that are gone are passed over: a report without them is better than none.

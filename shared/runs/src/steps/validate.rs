@@ -4,10 +4,12 @@ use super::tell::Told;
 use super::variables;
 use super::{Step, StepError, retry_at, step};
 use crate::artifact;
+use crate::error::RunError;
 use crate::function_environment::FunctionEnvironment;
-use crate::run_reference::{Answer, Invocation};
+use crate::run_reference::{Answer, Invocation, Mode};
 use crate::run_state::Status;
 use crate::source;
+use engine::saved_plan::UnverifiedPlan;
 use engine::transaction::is_only_busy;
 use engine::verdict::RejectCode;
 use language::source::Sources;
@@ -35,10 +37,21 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let (values, _) = variables::values(&bundle, &source, &environment.variables);
     step.discretion.of_variables(&source.configuration.root.module, &values);
     let outcome = crate::validate::validate(&workplace, &bytes, &key, &[]).await?;
-    let told = Told::default()
-        .verdicts(plan.id.as_str(), &outcome.verdicts)?
-        .diagnostics(&outcome.diagnostics, &Sources::new(), &step.discretion)?
-        .into_text();
+    let told = match step.run.mode {
+        // Another run made the plan, and this one's report has to show it.
+        Mode::Apply => {
+            let plan = UnverifiedPlan::parse(&bytes).map_err(RunError::from)?;
+            let saved = plan.contents_for_showing();
+            step.discretion.of_plan(&saved.plan);
+            Told::default().earlier(saved)
+        }
+        Mode::Plan | Mode::Deploy | Mode::Drift => Told::default(),
+    };
+    let told = told.verdicts(plan.id.as_str(), &outcome.verdicts)?.diagnostics(
+        &outcome.diagnostics,
+        &Sources::new(),
+        &step.discretion,
+    )?;
     if outcome.passes {
         step.note(told, |state| state.status = Status::Validated).await?;
         return Ok(Answer::Success { run: step.run });

@@ -35,6 +35,7 @@ fn report(status: Status, text: &str) -> Report {
         commit: Some(commit("github.com/acme/infra")),
         link: Some("https://api.example/runs/r1?estate=network".into()),
         text: text.into(),
+        details: None,
     }
 }
 
@@ -80,7 +81,6 @@ fn a_status_fits_and_says_what_changes() {
 fn a_comment_is_folded_cut_and_cannot_be_broken_out_of() {
     let text = comment(&report(Status::WaitingForApproval, "before\n````\n</details>\nafter"));
     assert!(text.starts_with("<!-- plumbline estate=network -->\n"), "{text}");
-    assert!(text.contains("POST /runs/r1/approve") && text.contains("d1"), "{text}");
     assert!(text.contains("\n`````\nbefore"), "the fence is longer than what is in it: {text}");
     let long = comment(&report(Status::Told, &"x".repeat(200_000)));
     assert!(long.len() < 65_536 && long.contains("cut"), "{}", long.len());

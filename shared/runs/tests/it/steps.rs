@@ -6,6 +6,7 @@ use bytes::Bytes;
 use engine::Deadline;
 use engine::identifiers::{Principal, RunId};
 use engine::record::key::EstateName;
+use engine::verdict::Stage;
 use jiff::{SignedDuration, Timestamp};
 use providers::SchemaCache;
 use providers::https::HttpsClient;
@@ -15,7 +16,7 @@ use runs::bundle::BundleFiles;
 use runs::function_environment::FunctionEnvironment;
 use runs::local_deployment::Handover;
 use runs::modules::Reach;
-use runs::report::{Notifier, NotifyError, Report};
+use runs::report::{Notifier, NotifyError, Report, comment};
 use runs::run_reference::{
     Answer, EstateReference, Invocation, Mode, Outcome, ReportInvocation, RunReference,
 };
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use test_servers::{Page, Site};
+use views::run_report::Progress;
 
 const PLUMB: &str = "[estates.network]\ndirectory = \"network\"\n";
 const CONFIGURATION: &str = r#"
@@ -237,12 +239,26 @@ async fn a_push_is_fetched_planned_approved_validated_applied_and_told() {
     assert_eq!(waiting.status, Status::WaitingForApproval);
     assert!(waiting.text.contains("terraform_data.a"), "{}", waiting.text);
     assert_eq!(scene.state(&run).await.task_token.as_deref(), Some("token"));
+    let details = waiting.details.as_deref().unwrap();
+    let plan = details.plan.as_ref().unwrap();
+    assert_eq!((plan.counts.create, plan.changes.len()), (2, 2));
+    let told = comment(&waiting);
+    let approve = format!("-digest={} r1", waiting.plan_digest.as_deref().unwrap());
+    assert!(told.contains(&approve) && told.contains("2 to add"), "{told}");
     scene.approve(&run).await;
     let run = success(scene.validate(&run).await);
     let run = success(scene.apply(&run).await);
     let done = scene.report(&run, Outcome::Applied, None).await;
     assert_eq!(done.status, Status::Applied);
     assert!(done.text.contains("2 added"), "{}", done.text);
+
+    // The report shows the run's whole way, each stage, and who approved.
+    let details = done.details.as_deref().unwrap();
+    assert!(details.path.iter().all(|step| step.progress == Progress::Done), "{details:?}");
+    assert!(details.facts.iter().any(|fact| fact.name == "Approved by" && fact.value == "grace"));
+    assert!(details.verdicts.iter().any(|verdict| verdict.stage == Stage::Resources));
+    assert!(details.applied.as_ref().unwrap().summary.contains("2 added"));
+    assert!(!format!("{details:?}").contains("canary"), "{details:?}");
 
     // The journal says who approved; nothing that left the steps holds the secret or is large.
     let estate = scene.environment.stores(&run.estate.0).await.unwrap();
@@ -330,6 +346,10 @@ async fn nothing_is_applied_that_nobody_approved() {
     let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
     assert_eq!(report.status, Status::Failed);
     assert!(report.text.contains("nobody has approved"), "{}", report.text);
+    let details = report.details.as_deref().unwrap();
+    assert!(details.messages.iter().any(|m| m.error && m.text.contains("nobody has approved")));
+    let stopped: Vec<_> = details.path.iter().filter(|s| s.progress == Progress::Stopped).collect();
+    assert_eq!(stopped.iter().map(|step| step.name.as_str()).collect::<Vec<_>>(), ["Approved"]);
 }
 
 #[tokio::test]

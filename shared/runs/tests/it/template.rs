@@ -114,7 +114,10 @@ fn only_apply_writes_records_and_only_plan_makes_macs() {
 fn only_api_approves_and_answers_those_that_wait() {
     assert_eq!(who(|role| role.may("s3:PutObject", "runs/network/r1/approval")), "Api");
     assert_eq!(who(|role| role.may("s3:PutObject", "runs/network/recent/1-r1")), "Api");
-    assert_eq!(who(|role| role.may("s3:GetObject", "runs/network/r1/approval")), "Api Apply");
+    assert_eq!(
+        who(|role| role.may("s3:GetObject", "runs/network/r1/approval")),
+        "Api Apply Report"
+    );
     for action in ["states:StartExecution", "states:SendTaskSuccess", "states:SendTaskFailure"] {
         assert_eq!(who(|role| role.acts(action)), "Api", "{action}");
     }

@@ -95,7 +95,7 @@ impl Blocks {
 
     /// Where all blocks of the name are sensitive together, the action that a block is shown with
     /// instead of its contents.
-    fn covered(&self, diff: &Diff) -> Option<Action> {
+    pub(super) fn covered(&self, diff: &Diff) -> Option<Action> {
         let (before, after) = (self.before_sensitive, self.after_sensitive);
         match diff.action {
             Action::Create => after.then_some(Action::Create),

@@ -10,7 +10,7 @@ use crate::json::Json;
 use engine::changes::Action;
 
 /// What a string is to a reader.
-enum Text<'a> {
+pub(super) enum Text<'a> {
     Null,
     Json(Json),
     Lines(&'a str),
@@ -18,7 +18,7 @@ enum Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    fn of(value: &'a Json) -> Text<'a> {
+    pub(super) fn of(value: &'a Json) -> Text<'a> {
         let Some(text) = value.as_str() else { return Text::Null };
         if text.starts_with(['{', '['])
             && let Some(json) = Json::parse_prefix(text)
@@ -147,18 +147,7 @@ impl Diff {
     }
 
     fn render_json(&self, before: &Json, after: &Json, indent: usize, style: Style) -> String {
-        let diff = of_dynamic(&Change {
-            before: before.clone(),
-            after: after.clone(),
-            before_explicit: self.action != Action::Create,
-            after_explicit: self.action != Action::Delete,
-            unknown: Json::Bool(false),
-            before_sensitive: Json::Bool(false),
-            after_sensitive: Json::Bool(false),
-            replace: Paths::none(),
-            relevant: Paths::All,
-            legacy: false,
-        });
+        let diff = json_difference(self.action, before, after);
         let mut inner = Style { no_null_suffix: true, ..style.inner() };
         let mut action = self.action;
         let (mut whitespace, mut replace) = ("", String::new());
@@ -189,4 +178,20 @@ impl Diff {
             false => format!("jsonencode({text}){whitespace}{replace}"),
         }
     }
+}
+
+/// The difference of what the JSON in two texts says.
+pub(super) fn json_difference(action: Action, before: &Json, after: &Json) -> Diff {
+    of_dynamic(&Change {
+        before: before.clone(),
+        after: after.clone(),
+        before_explicit: action != Action::Create,
+        after_explicit: action != Action::Delete,
+        unknown: Json::Bool(false),
+        before_sensitive: Json::Bool(false),
+        after_sensitive: Json::Bool(false),
+        replace: Paths::none(),
+        relevant: Paths::All,
+        legacy: false,
+    })
 }

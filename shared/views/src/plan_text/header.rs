@@ -118,7 +118,8 @@ fn reason(change: &ResourceInstanceChange) -> Option<String> {
     }
 }
 
-fn because(change: &ResourceInstanceChange, reason: ActionReason) -> Option<String> {
+/// Why an object is read or goes away, in words.
+pub(crate) fn because(change: &ResourceInstanceChange, reason: ActionReason) -> Option<String> {
     let address = &change.address;
     let previous = change.previous_address.as_ref().unwrap_or(address);
     Some(match reason {

@@ -3,6 +3,8 @@
 mod header;
 mod sections;
 
+pub(crate) use header::because;
+
 use crate::colour::Colour;
 use crate::layout::{DEFAULT_WIDTH, rule, wrap};
 use crate::plan_view::PlanView;

@@ -6,6 +6,7 @@ mod contract;
 mod diagnostics;
 mod hooks;
 mod live;
+mod pages;
 mod plans;
 mod reader;
 mod recorded;

@@ -160,6 +160,22 @@ impl Scene {
         self.answer(&request).await
     }
 
+    /// As a browser asks.
+    async fn page(&self, who: &str, path: &str, estate: Option<&str>) -> ApiResponse {
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let query = estate.map(|estate| ("estate".to_owned(), estate.to_owned()));
+        let request = ApiRequest {
+            method: "GET".into(),
+            path: path.into(),
+            query: query.into_iter().collect(),
+            headers: [header("accept", "text/html,*/*;q=0.8"), header("host", "api.example")]
+                .into(),
+            principal: Some(Principal::from_stored(who)),
+            ..ApiRequest::default()
+        };
+        self.answer(&request).await
+    }
+
     fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.asked.0.lock().unwrap())
     }

@@ -181,3 +181,52 @@ async fn a_schedule_looks_at_every_estate_once() {
     let drift = scene.get(Some(READER), "/estates/network/drift", None).await;
     assert_eq!(body(&drift)["run"]["status"], "told");
 }
+
+#[tokio::test]
+async fn a_browser_gets_a_page_that_says_how_to_approve() {
+    let scene = scene().await;
+    let run = started(&scene).await;
+    scene.wait(&run, "network").await;
+    let page = scene.page(READER, &format!("/runs/{run}"), Some("network")).await;
+    assert_eq!((page.status, page.content_type), (200, "text/html; charset=utf-8"));
+    let approve =
+        format!("plumb -estate=network approve -remote=https://api.example -digest={DIGEST} {run}");
+    assert!(page.body.contains(&approve), "{}", page.body);
+    assert!(!page.body.contains("token-of"), "{}", page.body);
+    let again = scene.page(READER, &format!("/runs/{run}"), Some("network")).await;
+    assert_eq!(page, again, "the same run gives the same bytes");
+    let headers = page.headers();
+    let policy = headers.iter().find(|(name, _)| *name == "content-security-policy");
+    assert!(policy.unwrap().1.starts_with("default-src 'none'"));
+    // Who may not see the estate gets no page either.
+    assert_eq!(scene.page(READER, &format!("/runs/{run}"), Some("service")).await.status, 403);
+}
+
+#[tokio::test]
+async fn drift_is_reported_of_the_estates_that_somebody_may_see() {
+    let scene = scene().await;
+    let api = Api::open(&scene.environment, &scene.asked, &super::Vault).await.unwrap();
+    let runs = api.look_for_drift("2026-01-01T06:00:00Z").await.unwrap();
+    let states = scene.environment.run_states().await.unwrap();
+    for (run, estate) in runs.iter().zip(["network", "platform", "service"]) {
+        let fails = estate == "service";
+        let end = |state: &mut RunState| {
+            state.status = if fails { Status::Failed } else { Status::Told };
+            state.has_changes = !fails;
+            state.code = fails.then(|| "providers".to_owned());
+        };
+        states.change(&reference(estate), run, end).await.unwrap();
+    }
+    let seen = body(&scene.get(Some(GRACE), "/drift", None).await);
+    let estates: Vec<_> = seen["estates"].as_array().unwrap().iter().collect();
+    let outcome = |at: usize| estates[at]["looks"][0]["outcome"].as_str().unwrap().to_owned();
+    assert_eq!(estates.len(), 3);
+    assert_eq!([outcome(0), outcome(1), outcome(2)], ["drifted", "drifted", "not_checked"]);
+    assert_eq!(estates[2]["looks"][0]["code"], "providers");
+    let seen = body(&scene.get(Some(READER), "/drift", None).await);
+    assert_eq!(seen["estates"].as_array().unwrap().len(), 1);
+    let page = scene.page(GRACE, "/drift", None).await;
+    assert!(page.body.contains("1 could not be checked"), "{}", page.body);
+    assert!(page.body.contains("https://api.example/runs/"), "{}", page.body);
+    assert_eq!(scene.get(None, "/drift", None).await.status, 401);
+}

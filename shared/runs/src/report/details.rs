@@ -1,0 +1,200 @@
+//! A run's report: its state, its approval and what its steps said, as one model.
+
+use crate::approval::{Approval, Decision};
+use crate::run_reference::Mode;
+use crate::run_state::{Author, RunSource, RunState, Status};
+use jiff::Timestamp;
+use views::product::{COMMAND, shell_word};
+use views::run_report::{
+    Fact, NextStep, PathStep, Progress, RunReport, StepReport, Tone, summary_line,
+};
+
+/// What is told of a run. `api` is the address of the deployment's API, where it has one.
+pub fn run_report(
+    state: &RunState,
+    approval: Option<&Approval>,
+    parts: Vec<StepReport>,
+    api: Option<&str>,
+) -> RunReport {
+    let mut report = RunReport {
+        estate: state.estate.0.to_string(),
+        run: Some(state.run.to_string()),
+        status: state.status.to_string(),
+        tone: tone(state.status),
+        facts: facts(state, approval),
+        next: next(state, api),
+        ..RunReport::default()
+    };
+    parts.into_iter().for_each(|part| report.tell(part));
+    report.path = path(state, approval, &report);
+    report
+}
+
+fn tone(status: Status) -> Tone {
+    match status {
+        Status::WaitingForApproval => Tone::Waiting,
+        Status::Rejected | Status::TimedOut | Status::Failed => Tone::Bad,
+        Status::Applied | Status::NothingToDo => Tone::Good,
+        _ => Tone::Neutral,
+    }
+}
+
+fn time(seconds: i64) -> String {
+    Timestamp::from_second(seconds).map_or_else(
+        |_| seconds.to_string(),
+        |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+    )
+}
+
+fn facts(state: &RunState, approval: Option<&Approval>) -> Vec<Fact> {
+    let mut facts = vec![Fact::new("For", purpose(state.mode))];
+    facts.push(match &state.author {
+        Author::Login(login) => Fact::code("Changed by", login),
+        Author::Principal(principal) => Fact::code("Asked for by", principal.as_str()),
+        Author::Schedule => Fact::new("Asked for by", "a schedule"),
+    });
+    facts.push(Fact::new("Asked for", time(state.requested)));
+    match &state.source {
+        RunSource::Commit(commit) => {
+            facts.push(Fact::code("Repository", &commit.repository));
+            facts.push(Fact::code("Branch", &commit.branch));
+            facts.push(Fact::code("Commit", &commit.sha));
+            if let Some(number) = commit.pull_request {
+                facts.push(Fact::new("Pull request", format!("#{number}")));
+            }
+        }
+        RunSource::Bundle(bundle) => facts.push(Fact::code("Bundle", &bundle.digest)),
+    }
+    if let Some(approval) = approval {
+        let name = match approval.decision {
+            Decision::Approved => "Approved by",
+            Decision::Declined => "Declined by",
+        };
+        facts.push(Fact::code(name, approval.principal.as_str()));
+        facts.push(Fact::new("Decided", time(approval.decided)));
+    }
+    if let Some(by) = &state.cancelled_by {
+        facts.push(Fact::code("Stopped by", by.as_str()));
+    }
+    facts.push(Fact::code("Run", state.run.as_str()));
+    if let Some(plan) = &state.plan {
+        facts.push(Fact::code("Digest of the plan", &plan.plan_digest));
+    }
+    if let Some(code) = &state.code {
+        facts.push(Fact::code("Code", code));
+    }
+    facts
+}
+
+fn purpose(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => "a plan to look at",
+        Mode::Deploy => "a plan, and changes once it is approved",
+        Mode::Apply => "changes that an earlier run has planned",
+        Mode::Drift => "finding drift",
+    }
+}
+
+/// What a person can do about a run.
+fn next(state: &RunState, api: Option<&str>) -> Option<NextStep> {
+    let (run, estate) = (state.run.as_str(), state.estate.0.as_str());
+    let remote = api.map_or_else(|| "URL".to_owned(), |api| shell_word(api.trim_end_matches('/')));
+    let command = |verb: &str, digest: &str| {
+        let (estate, run, digest) = (shell_word(estate), shell_word(run), shell_word(digest));
+        format!("{COMMAND} -estate={estate} {verb} -remote={remote} -digest={digest} {run}")
+    };
+    match (state.status, &state.plan) {
+        (Status::WaitingForApproval, Some(plan)) => {
+            let digest = &plan.plan_digest;
+            Some(NextStep {
+                sentence: "Somebody has to agree to this plan. The commands name its digest, so that what you looked at \
+                           is what is applied, and nothing else."
+                    .to_owned(),
+                commands: vec![
+                    ("Agree to it".to_owned(), command("approve", digest)),
+                    ("Say no".to_owned(), command("reject", digest)),
+                ],
+            })
+        }
+        (Status::Rejected | Status::TimedOut | Status::Superseded, _) => {
+            let commit = state.commit()?;
+            let submit = format!(
+                "{COMMAND} -estate={} submit -remote={remote} -apply {}",
+                shell_word(estate),
+                shell_word(&commit.sha)
+            );
+            let sentence = match state.status {
+                Status::Rejected => "The plan no longer fits, and nothing was changed. Plan again:",
+                Status::TimedOut => "Nobody decided in time, and nothing was changed. Plan again:",
+                _ => return None,
+            };
+            Some(NextStep {
+                sentence: sentence.to_owned(),
+                commands: vec![("Plan this commit again".to_owned(), submit)],
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The run's way: what is done, where it is, what is to come.
+fn path(state: &RunState, approval: Option<&Approval>, report: &RunReport) -> Vec<PathStep> {
+    use Status::{Applied, Applying, Approved, Validated};
+    let status = state.status;
+    let passed = |statuses: &[Status]| statuses.contains(&status);
+    let agreed = approval.is_some_and(|approval| approval.decision == Decision::Approved);
+    let applied = status == Applied;
+    let validated = passed(&[Validated, Applying, Applied]) || report.applied.is_some();
+    let approved = agreed || validated || status == Approved;
+    let planned = state.changes.is_some() || state.plan.is_some();
+    let fetched = planned || state.bundle.is_some();
+    let by = match approval {
+        Some(approval) if agreed => approval.principal.to_string(),
+        _ => String::new(),
+    };
+    let found = report.plan.as_ref().map(summary_line).unwrap_or_default();
+    let by_author = state.author.principal().to_string();
+    let asked = ("Asked for", true, by_author);
+    let steps = match state.mode {
+        Mode::Plan => vec![asked, ("Fetched", fetched, String::new()), ("Planned", planned, found)],
+        Mode::Drift => {
+            vec![asked, ("Fetched", fetched, String::new()), ("Compared", planned, found)]
+        }
+        Mode::Deploy => vec![
+            asked,
+            ("Fetched", fetched, String::new()),
+            ("Planned", planned, found),
+            ("Approved", approved, by),
+            ("Checked", validated, String::new()),
+            ("Applied", applied, String::new()),
+        ],
+        Mode::Apply => vec![
+            asked,
+            ("Approved", approved, by),
+            ("Checked", validated, String::new()),
+            ("Applied", applied, String::new()),
+        ],
+    };
+    let mut open = true;
+    let mut place = |(name, done, note): (&str, bool, String)| {
+        let progress = match (done, open) {
+            (true, _) => Progress::Done,
+            (false, false) if status.is_final() => Progress::Skipped,
+            (false, false) => Progress::Ahead,
+            (false, true) => {
+                open = false;
+                match (status.is_final(), status.is_success()) {
+                    (true, true) => Progress::Skipped,
+                    (true, false) => Progress::Stopped,
+                    (false, _) => Progress::Now,
+                }
+            }
+        };
+        let note = match progress {
+            Progress::Stopped | Progress::Now => status.to_string(),
+            _ => note,
+        };
+        PathStep { name: name.to_owned(), progress, note }
+    };
+    steps.into_iter().map(&mut place).collect()
+}

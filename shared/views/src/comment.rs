@@ -1,0 +1,317 @@
+//! A run as a comment in Markdown, for pull and merge requests.
+//!
+//! Whatever is not ours stands in code, where hosts neither format it nor tell the people and teams that it names.
+
+use crate::diff::{DiffRow, Mark, RowValue};
+use crate::run_report::{ChangeReport, Danger, PlanReport, RunReport, summary_line};
+use crate::visible::name_of;
+use engine::verdict::Verdict;
+use std::collections::BTreeMap;
+
+/// What stands above a comment.
+#[derive(Clone, Copy, Debug)]
+pub struct CommentOptions<'a> {
+    /// The first line, by which the comment is found again.
+    pub marker: &'a str,
+    /// What it is about: `plan of network`.
+    pub mode: &'a str,
+    /// The commit, shortened.
+    pub commit: Option<&'a str>,
+    /// The run's page.
+    pub link: Option<&'a str>,
+    /// Bytes that the host takes.
+    pub room: usize,
+}
+
+/// Dangerous changes that are listed.
+const LISTED: usize = 20;
+/// Lines of one error or warning, and of one change.
+const LINES: usize = 60;
+/// Letters of one name or sentence within a line.
+const LETTERS: usize = 240;
+/// Room for what ends a comment that is cut.
+const RESERVE: usize = 400;
+
+/// The comment on a run: what it does, what may be lost, what to do, and folded below all changes as far as there is room.
+pub fn comment(report: &RunReport, options: CommentOptions<'_>) -> String {
+    let mut out = format!("{}\n", options.marker);
+    push_head(report, options, &mut out);
+    if let Some(plan) = &report.plan {
+        push_dangerous(plan, &mut out);
+    }
+    push_rejections(&report.verdicts, &mut out);
+    if let Some(next) = &report.next {
+        out.push_str(&format!("{}\n\n", next.sentence));
+        for (what, command) in &next.commands {
+            out.push_str(&format!("{what}:\n\n{}\n", fenced("sh", &visible(command))));
+        }
+    }
+    let room = options.room.saturating_sub(RESERVE);
+    push_messages(report, room, &mut out);
+    if let Some(plan) = &report.plan {
+        push_changes(plan, room, &mut out);
+    }
+    out
+}
+
+fn push_head(report: &RunReport, options: CommentOptions<'_>, out: &mut String) {
+    let estate = code(&report.estate);
+    out.push_str(&format!(
+        "### Plumbline: {} of {estate}\n\n**{}",
+        options.mode,
+        capitalized(&report.status)
+    ));
+    if let Some(plan) = &report.plan {
+        out.push_str(&format!(": {}", summary_line(plan)));
+    }
+    out.push_str("**");
+    if let Some(commit) = options.commit {
+        out.push_str(&format!(" at {}", code(commit)));
+    }
+    if let Some(link) = options.link {
+        out.push_str(&format!(" · [All of it: the run's page]({})", address(link)));
+    }
+    out.push_str("\n\n");
+}
+
+fn push_dangerous(plan: &PlanReport, out: &mut String) {
+    let dangerous = plan.dangerous();
+    if dangerous.is_empty() {
+        return;
+    }
+    out.push_str("**Look at these first**\n\n");
+    for change in dangerous.iter().take(LISTED) {
+        let sign = match change.danger {
+            Danger::LosesData => "⛔ ",
+            _ => "",
+        };
+        out.push_str(&format!("- {sign}**{}** {}", change.verb(), code(&name(change))));
+        if let Some(kind) = change.holds.as_deref().filter(|_| change.danger == Danger::LosesData) {
+            out.push_str(&format!(" ({}: its data is lost)", code(kind)));
+        }
+        if let Some(reason) = &change.reason {
+            out.push_str(&format!(": {}", code(reason)));
+        }
+        out.push('\n');
+    }
+    if dangerous.len() > LISTED {
+        out.push_str(&format!("- and {} more\n", dangerous.len() - LISTED));
+    }
+    out.push('\n');
+}
+
+fn name(change: &ChangeReport) -> String {
+    match &change.deposed {
+        Some(key) => format!("{} (deposed {key})", change.address),
+        None => change.address.clone(),
+    }
+}
+
+fn push_rejections(verdicts: &[Verdict], out: &mut String) {
+    let rejections: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.is_reject()).collect();
+    if rejections.is_empty() {
+        return;
+    }
+    out.push_str("**The plan is refused, and nothing was changed**\n\n");
+    for verdict in rejections.iter().take(LISTED) {
+        out.push_str(&format!("- **{}** ", verdict.stage));
+        if let Some(at) = &verdict.address {
+            let path = verdict.path.as_deref().unwrap_or_default();
+            out.push_str(&format!("{} ", code(&format!("{at}{path}"))));
+        }
+        out.push_str(&code(&verdict.message));
+        if let (Some(planned), Some(actual)) = (&verdict.planned, &verdict.actual) {
+            out.push_str(&format!(": planned {}, found {}", code(planned), code(actual)));
+        }
+        if let Some(remedy) = &verdict.remedy {
+            out.push_str(&format!("; to mend it: {}", code(remedy)));
+        }
+        out.push('\n');
+    }
+    if rejections.len() > LISTED {
+        out.push_str(&format!("- and {} more\n", rejections.len() - LISTED));
+    }
+    out.push('\n');
+}
+
+fn push_messages(report: &RunReport, room: usize, out: &mut String) {
+    for message in &report.messages {
+        let lines: Vec<&str> = message.text.trim().lines().collect();
+        let mut text = lines.iter().take(LINES).copied().collect::<Vec<_>>().join("\n");
+        if lines.len() > LINES {
+            text.push_str("\n…");
+        }
+        let text = fenced("", &visible(&text));
+        if out.len() + text.len() > room {
+            out.push_str("More errors and warnings are on the run's page.\n\n");
+            return;
+        }
+        out.push_str(&text);
+        out.push('\n');
+    }
+}
+
+/// All changes, those that may lose something first in each module.
+fn push_changes(plan: &PlanReport, room: usize, out: &mut String) {
+    let all = plan.changes.iter().chain(&plan.drift);
+    let mut modules = BTreeMap::<&str, Vec<&ChangeReport>>::new();
+    let mut count = 0;
+    for change in all {
+        modules.entry(&change.module).or_default().push(change);
+        count += 1;
+    }
+    if count == 0 && plan.outputs.is_empty() {
+        return;
+    }
+    let title = match count {
+        0 => "Outputs".to_owned(),
+        1 => "The change".to_owned(),
+        n => format!("All {n} changes"),
+    };
+    out.push_str(&format!("<details><summary>{title}</summary>\n\n"));
+    let mut written = 0;
+    'all: for (module, mut changes) in modules {
+        changes.sort_by_key(|change| (std::cmp::Reverse(change.danger), change.verb()));
+        let mut heading = match module.is_empty() {
+            true => String::new(),
+            false => format!("#### {}\n\n", code(module)),
+        };
+        for change in changes {
+            let text = format!("{heading}{}\n", fenced("diff", &difference(change)));
+            if out.len() + text.len() > room {
+                break 'all;
+            }
+            out.push_str(&text);
+            heading.clear();
+            written += 1;
+        }
+    }
+    if written < count {
+        out.push_str(&format!(
+            "{} more changes are cut here; the run's page has all of them.\n\n",
+            count - written
+        ));
+    } else {
+        for output in &plan.outputs {
+            let mut text = format!("# output {}\n", visible_line(&output.name));
+            push_rows(&output.rows, &mut text);
+            let text = fenced("diff", &text);
+            if out.len() + text.len() > room {
+                out.push_str("More outputs are cut here; the run's page has all of them.\n\n");
+                break;
+            }
+            out.push_str(&text);
+            out.push('\n');
+        }
+    }
+    out.push_str("</details>\n");
+}
+
+fn difference(change: &ChangeReport) -> String {
+    let mut text = format!("# {} {}\n", change.verb(), visible_line(&name(change)));
+    if let Some(from) = &change.moved_from {
+        text.push_str(&format!("# moved from {}\n", visible_line(from)));
+    }
+    if let Some(reason) = &change.reason {
+        text.push_str(&format!("# {}\n", visible_line(reason)));
+    }
+    push_rows(&change.rows, &mut text);
+    text
+}
+
+fn push_rows(rows: &[DiffRow], out: &mut String) {
+    for row in rows.iter().take(LINES) {
+        // Hosts colour these, and have no sign for what changes but this one.
+        out.push(match row.mark {
+            Mark::Same => ' ',
+            Mark::Add => '+',
+            Mark::Remove => '-',
+            Mark::Change => '!',
+        });
+        out.push(' ');
+        out.extend(std::iter::repeat_n("  ", row.depth));
+        if !row.name.is_empty() {
+            out.push_str(&visible_line(&row.name));
+            out.push_str(if row.block { " " } else { " = " });
+        }
+        match &row.value {
+            RowValue::Text(text)
+            | RowValue::Open(text)
+            | RowValue::Close(text)
+            | RowValue::Line(text) => out.push_str(&visible_line(text)),
+            RowValue::Change(before, after) => {
+                out.push_str(&format!("{} -> {}", visible_line(before), visible_line(after)));
+            }
+            RowValue::Hidden(count, part) => out.push_str(&format!("# {}", part.unchanged(*count))),
+            RowValue::Note(text) => out.push_str(&format!("# {}", visible_line(text))),
+        }
+        if row.forces_replacement {
+            out.push_str(" # forces replacement");
+        }
+        out.push('\n');
+    }
+    if rows.len() > LINES {
+        out.push_str(&format!("  # {} more lines\n", rows.len() - LINES));
+    }
+}
+
+/// A block of code that nothing in it ends.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
+}
+
+/// Code within a line, that nothing in it ends.
+fn code(text: &str) -> String {
+    let mut text = visible_line(text);
+    if let Some((end, _)) = text.char_indices().nth(LETTERS) {
+        text.truncate(end);
+        text.push('…');
+    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    // A space keeps what begins or ends with a backtick apart, and is not shown.
+    match text.starts_with('`') || text.ends_with('`') || text.is_empty() {
+        true => format!("{fence} {text} {fence}"),
+        false => format!("{fence}{text}{fence}"),
+    }
+}
+
+fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match name_of(c) {
+            Some(name) => out.push_str(&name),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+fn visible_line(text: &str) -> String {
+    visible(text).replace('\n', " ")
+}
+
+/// A link's address, out of which no text leads.
+fn address(link: &str) -> String {
+    let mut out = String::with_capacity(link.len());
+    for c in link.chars() {
+        match c {
+            '(' => out.push_str("%28"),
+            ')' => out.push_str("%29"),
+            '<' => out.push_str("%3C"),
+            '>' => out.push_str("%3E"),
+            '\\' => out.push_str("%5C"),
+            c if c.is_whitespace() || c.is_control() => out.push_str("%20"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", chars.as_str())
+}
