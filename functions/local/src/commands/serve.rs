@@ -33,6 +33,8 @@ const DEFINITION: &str = include_str!("../../../run.asl.json");
 const LISTEN: &str = "127.0.0.1:7586";
 /// The folder of all that is the deployment's, in that of the project's own.
 const FOLDER: &str = "serve";
+/// The address that others reach it by, where it is another one: for links, as in functions.
+const API_VARIABLE: &str = "PLUMB_API";
 const PLAIN: &str = "allow-plain-http";
 /// How long a host may take for one answer: archives take a while.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -63,12 +65,15 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         Failure::error("Failed to listen", detail)
     })?;
     let address = listener.local_addr().unwrap_or(address);
-    let api = format!("http://{address}");
+    let here = format!("http://{address}");
+    let api = session.environment.get(API_VARIABLE).unwrap_or(&here).to_owned();
     let log = Arc::new(Log(session.reporter.clone()));
     let surroundings = session.surroundings();
     let environments = environments(session, &local);
     let environment = Arc::new(environments("api"));
     let slots = Slots::new(move |number| environments(&number.to_string()));
+    let estates = local.project.estates.iter();
+    let directories = estates.map(|(name, estate)| (name.clone(), estate.directory.clone()));
     let steps = Steps {
         secrets: local.secrets(),
         https: Arc::new(session.https(PATIENCE)),
@@ -76,6 +81,7 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         clock: session.clock.clone(),
         log: log.clone(),
         api: api.clone(),
+        directories: directories.collect(),
     };
     let functions =
         LocalFunctions { slots: slots.clone(), log: log.clone(), steps: Arc::new(steps) };
@@ -104,7 +110,7 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         log: log.clone(),
     });
     let server = tokio::spawn(HttpServer { listener, responder }.serve(stopping));
-    log.line(&format!("Listening on {api}"));
+    log.line(&format!("Listening on {here}"));
     signals.next().await;
     log.line(
         "Stopping: nothing new begins, and an apply ends what it has in flight. What is left goes on when plumb serve is \

@@ -18,6 +18,8 @@ use runs::steps::{self, StepError};
 use runs::stores::StoreSurroundings;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -48,6 +50,8 @@ pub(crate) struct Steps {
     pub(crate) log: Arc<Log>,
     /// The address of this server.
     pub(crate) api: String,
+    /// The root modules of estates in this clone.
+    pub(crate) directories: BTreeMap<String, PathBuf>,
 }
 
 #[async_trait]
@@ -191,8 +195,10 @@ impl Steps {
             self.log.of_run(&estate, &run, &failure.to_string());
         }
         if waits {
+            let directory = self.directories.get(&estate).map(|path| path.display());
+            let place = directory.map(|path| format!(" -chdir={path}")).unwrap_or_default();
             let how = format!(
-                "waits for approval: plumb -estate={estate} approve -remote={} {run}",
+                "waits for approval: plumb{place} -estate={estate} approve -remote={} {run}",
                 self.api
             );
             self.log.of_run(&estate, &run, &how);
