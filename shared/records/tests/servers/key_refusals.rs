@@ -11,7 +11,7 @@ use records::{
 };
 
 use crate::proxy::{Fate, Proxy, error};
-use crate::server::{Server, connection, from_environment, paste, sdk_of, user_of_bucket};
+use crate::server::{Server, connection, paste, sdk_of, user_of_bucket};
 
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>) -> ServiceRefusal {
@@ -142,20 +142,12 @@ impl TimeSource for AnHourAgo {
 
 #[tokio::test]
 async fn a_clock_that_is_wrong_is_told_as_such() {
-    for server in [Server::SeaweedFs, Server::MiniStackIam] {
-        let (access_key, secret) = match server {
-            Server::MiniStackIam => ("test".to_owned(), "test".to_owned()),
-            _ => {
-                (from_environment("STAND_INS_ACCESS_KEY"), from_environment("STAND_INS_SECRET_KEY"))
-            }
-        };
-        let sdk = sdk_of(&access_key, &secret);
-        let sdk = sdk.to_builder().time_source(AnHourAgo).build();
-        let connection = S3Connection::new(server.settings("records-of-nobody"), &sdk).unwrap();
-        let refusal = refused(S3Store::new(connection).unwrap().list("").await);
-        assert_eq!(refusal.cause, RefusalCause::ClockSkew, "{server:?}: {refusal}");
-        assert_eq!(refusal.remedy.commands, ["sudo timedatectl set-ntp true"]);
-    }
+    let (settings, sdk) = user_of_bucket("clock").await;
+    let sdk = sdk.to_builder().time_source(AnHourAgo).build();
+    let connection = S3Connection::new(settings, &sdk).unwrap();
+    let refusal = refused(S3Store::new(connection).unwrap().list("").await);
+    assert_eq!(refusal.cause, RefusalCause::ClockSkew, "{refusal}");
+    assert_eq!(refusal.remedy.commands, ["sudo timedatectl set-ntp true"]);
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ fn fresh_name() -> String {
 }
 
 #[track_caller]
-pub(crate) fn from_environment(variable: &str) -> String {
+fn from_environment(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| {
         panic!(
             "{variable} is not set: these tests need servers, and tests/end-to-end/stores starts them \
