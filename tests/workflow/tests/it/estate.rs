@@ -190,6 +190,11 @@ impl Estate {
         })
     }
 
+    /// Instances whose records say that a provider was asked for something, and no answer is recorded.
+    pub(crate) fn in_flight(&self) -> BTreeSet<String> {
+        self.addresses(|body| body["claim"]["state"] == "applying")
+    }
+
     /// Instances of which an object may exist that no record describes.
     pub(crate) fn in_doubt(&self) -> BTreeSet<String> {
         self.addresses(|body| !body["doubt"].is_null())

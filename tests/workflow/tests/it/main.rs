@@ -19,3 +19,4 @@ mod resumed;
 mod secrets;
 mod slices;
 mod soak;
+mod unanswered;
