@@ -25,6 +25,17 @@ pub(crate) fn arguments(flags: &Flags) -> Vec<VariableArgument> {
         .collect()
 }
 
+/// Where values come from: the environment, the estate's own files, and then what is given by hand.
+///
+/// # Errors
+/// Where the project's file cannot be used.
+fn inputs(session: &Session, by_hand: Vec<VariableArgument>) -> Result<VariableInputs, Failure> {
+    let project = session.project()?;
+    let own = project.var_files().iter().cloned().map(VariableArgument::File);
+    let arguments = own.chain(by_hand).collect();
+    Ok(VariableInputs { environment: session.environment.input_variables(), arguments })
+}
+
 /// Gathers all values, and asks for those that are missing if that is allowed.
 ///
 /// # Errors
@@ -37,7 +48,7 @@ pub(crate) async fn values(
 ) -> Result<(Variables, Diagnostics), Failure> {
     let sources = &source.configuration.sources;
     let module = &source.configuration.root.module;
-    let inputs = VariableInputs { environment: session.environment.input_variables(), arguments };
+    let inputs = inputs(session, arguments)?;
     let fail = |diagnostics| Failure::Diagnostics(diagnostics, sources.clone());
     let (mut given, mut diagnostics) =
         given_values(&*session.directory.files, Path::new(""), &inputs, sources);
@@ -57,6 +68,19 @@ pub(crate) async fn values(
     }
 }
 
+/// The values for a command that has no other flags about them than `-var`, `-var-file` and `-input`.
+///
+/// # Errors
+/// As [`values`].
+pub(crate) async fn of_command(
+    session: &Session,
+    flags: &Flags,
+    source: &Source,
+) -> Result<(Variables, Diagnostics), Failure> {
+    let input = flags.switch("input", session.environment.input());
+    values(session, source, arguments(flags), input).await
+}
+
 /// The values that are given; there may be fewer than variables.
 ///
 /// # Errors
@@ -67,7 +91,7 @@ pub(crate) fn given(
     arguments: Vec<VariableArgument>,
 ) -> Result<(Variables, Diagnostics), Failure> {
     let sources = &source.configuration.sources;
-    let inputs = VariableInputs { environment: session.environment.input_variables(), arguments };
+    let inputs = inputs(session, arguments)?;
     let (given, mut diagnostics) =
         given_values(&*session.directory.files, Path::new(""), &inputs, sources);
     let (resolved, found) = given.resolve(&source.configuration.root.module, sources);

@@ -21,6 +21,11 @@ pub trait Clock: Send + Sync {
     }
 }
 
+/// Seconds since the epoch as people read them: `2026-01-31T12:00:00Z`.
+pub fn moment(seconds: i64) -> String {
+    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
+}
+
 /// How long a sleep lasts at most before the clock is read again, which may have been set or have gone
 /// on without us.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);

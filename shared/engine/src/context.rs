@@ -3,6 +3,7 @@
 mod importing;
 
 use crate::applying::{self, Applied, ApplyOptions};
+use crate::clock::moment;
 use crate::environment::Environment;
 use crate::ephemeral;
 use crate::evaluation::{EvalContext, Operation};
@@ -14,7 +15,8 @@ use crate::provisioning;
 use crate::recorder::Recorder;
 use crate::state::State;
 use crate::stop::{Deadline, Stop, StopCause, StopLevel};
-use crate::transaction::{InFlight, Settled};
+use crate::transaction::{Executing, InFlight, Settled};
+use crate::unanswered::Unanswered;
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, validate_module_arguments, validate_references};
@@ -145,6 +147,23 @@ impl Context {
         })
     }
 
+    /// Before a transaction ends: lets the time pass in which what its providers never answered may still come to pass.
+    ///
+    /// # Errors
+    /// Where there is no time for that, or a person does not want to wait: the transaction is to be paused then, and whoever
+    /// goes on with it finds out.
+    pub async fn outlast(
+        &self,
+        executing: &Executing,
+        deadline: Option<Deadline>,
+    ) -> Result<(), Unanswered> {
+        let Some(unanswered) = executing.unanswered() else { return Ok(()) };
+        match unanswered.outlast(&self.environment, deadline, self.stop.aborted()).await {
+            true => Ok(()),
+            false => Err(unanswered),
+        }
+    }
+
     /// Reads instances from the world as planning did, for the comparison with what a plan rests
     /// on. Instances whose provider says that they are gone have no current object.
     pub async fn read_world(
@@ -162,22 +181,46 @@ impl Context {
         self.supervise(&pool, work).await.unwrap_or_else(|| (BTreeMap::new(), interrupted()))
     }
 
-    /// Finds out what became of a provider call of a dead transaction. Providers are configured with what
-    /// `plan`, our own, knew.
+    /// Finds out what became of a provider call of a dead transaction, once it can come to pass no more, if that is before the
+    /// deadline. Providers are configured with what `plan`, our own, knew. Observers hear of waiting alone.
     pub(crate) async fn settle(
         &self,
         configuration: &Arc<Configuration>,
         plan: &Plan,
         in_flight: &InFlight,
+        deadline: Option<Deadline>,
     ) -> Settled {
         let _busy = self.busy.lock().await;
+        let Some(provider) = applying::asked(configuration, in_flight) else {
+            return Settled::InDoubt;
+        };
+        if let Some(settled) = applying::settled_without_asking(&provider, in_flight) {
+            return settled;
+        }
+        // The builtin provider changes nothing outside the record.
+        if !provider.provider.is_builtin() {
+            let (environment, address) = (&self.environment, &in_flight.address);
+            let unanswered = Unanswered::until(address, environment.clock.now(), in_flight.quiet);
+            let stopping = self.stop.reached(StopLevel::Draining);
+            if !unanswered.outlast(environment, deadline, stopping).await {
+                let until = moment(in_flight.quiet);
+                return Settled::NotNow(format!("it may still come to pass until {until}"));
+            }
+        }
+        let unobserved = self.unobserved();
         let pool = self.pool();
         let work = async {
-            let context = self.planned(configuration, plan, Operation::Plan, &pool);
-            applying::settle(context, plan, in_flight).await
+            let context = unobserved.planned(configuration, plan, Operation::Plan, &pool);
+            applying::settle(context, plan, in_flight, &provider).await
         };
-        let settled = self.supervise(&pool, work).await;
+        let settled = unobserved.supervise(&pool, work).await;
         settled.unwrap_or_else(|| Settled::NotNow("the operation was stopped".into()))
+    }
+
+    /// A context in the same surroundings, without observers.
+    pub fn unobserved(&self) -> Context {
+        let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
+        Context::new(environment, self.stop.clone())
     }
 
     /// Evaluates what is named in a configuration, for questions about it. Variables without a value are
@@ -217,11 +260,9 @@ impl Context {
         options: PlanOptions,
         now: Timestamp,
     ) -> Rehearsed {
-        let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
-        let unobserved = Context::new(environment, self.stop.clone());
         let pool = self.pool();
-        let context =
-            unobserved.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
+        let (unobserved, operation) = (self.unobserved(), Operation::Plan);
+        let context = unobserved.evaluation(configuration, operation, variables, Some(now), &pool);
         let rehearsed = planning::rehearse(context, options, previous).await;
         pool.close().await;
         rehearsed

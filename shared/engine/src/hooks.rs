@@ -2,6 +2,7 @@
 
 use crate::changes::{Action, OutputChange, ResourceInstanceChange};
 use crate::object::DeposedKey;
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::Value;
@@ -131,6 +132,9 @@ pub trait Hook: Send + Sync {
     fn outputs(&self, outputs: &BTreeMap<Arc<str>, OutputChange>) -> HookAction {
         HookAction::Continue
     }
+    /// Providers were asked to change these instances and have not answered. What they were asked may still come to pass,
+    /// and nothing is concluded before `until`.
+    fn unanswered(&self, addresses: &[ResourceInstance], until: Timestamp) {}
     /// A person, or a signal, asked to stop.
     fn stopping(&self) {}
 }

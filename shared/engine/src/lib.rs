@@ -38,6 +38,7 @@ pub mod state;
 pub mod state_file;
 mod stop;
 pub mod transaction;
+mod unanswered;
 pub mod verdict;
 mod vertex;
 
@@ -46,3 +47,4 @@ pub use context::{Context, Variables};
 pub use environment::Environment;
 pub use planning::{GeneratedResource, PlanOptions, Target, ignored_paths};
 pub use stop::{Deadline, Stop, StopCause, StopLevel};
+pub use unanswered::Unanswered;

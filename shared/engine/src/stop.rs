@@ -126,7 +126,12 @@ impl Deadline {
 
     /// Whether less time is left than a new provider call may need.
     pub(crate) fn is_near(&self, clock: &dyn Clock) -> bool {
-        clock.now() >= self.when(StopLevel::Draining)
+        !self.may_begin_at(clock.now())
+    }
+
+    /// Whether something may still begin at a moment.
+    pub(crate) fn may_begin_at(&self, moment: Timestamp) -> bool {
+        moment < self.when(StopLevel::Draining)
     }
 
     /// When a level is reached: of the threshold, two thirds are for calls in flight to end by themselves,

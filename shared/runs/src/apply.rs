@@ -5,9 +5,11 @@ use crate::error::RunError;
 use crate::source::{self, Source};
 use crate::validate::read_world;
 use crate::workplace::Workplace;
+use engine::clock::moment;
 use engine::estate::{EstateHeader, EstateReading, Spill};
 use engine::identifiers::{Principal, RunId};
 use engine::plan::Plan;
+use engine::record::body::UNSAVED;
 use engine::saved_plan::{ENGINE_VERSION, PlanVerifier, SavedPlan, UnverifiedPlan};
 use engine::stages::{
     AuthenticityFacts, Waiver, World, authenticate, check_lineage, check_resources, check_serial,
@@ -15,8 +17,10 @@ use engine::stages::{
 };
 use engine::transaction::{Begun, Transaction, TransactionRequest, is_only_busy, members};
 use engine::verdict::Verdict;
-use engine::{Applied, ApplyOptions, Deadline, Ending, ProviderSettler, Variables};
-use language::diagnostics::Diagnostics;
+use engine::{
+    Applied, ApplyOptions, Deadline, Ending, ProviderSettler, StopCause, Unanswered, Variables,
+};
+use language::diagnostics::{Diagnostic, Diagnostics};
 use std::sync::Arc;
 
 /// The plan to apply.
@@ -92,7 +96,7 @@ pub async fn apply(
         PlanToApply::InMemory { plan, paused } => {
             let verdicts = plan.snapshot.clone();
             // A plan that was never written down cannot be tried a second time.
-            Admitted { saved: *plan, digest: "unsaved".into(), verdicts, reread: paused }
+            Admitted { saved: *plan, digest: UNSAVED.into(), verdicts, reread: paused }
         }
         PlanToApply::Saved { bytes, verifier } => {
             match admit(workplace, bytes, verifier, &run).await? {
@@ -107,6 +111,7 @@ pub async fn apply(
         return Ok(ApplyOutcome { diagnostics, ..rejected(saved, verdicts) });
     }
     diagnostics.extend(contract::assert(workplace.contract.as_ref()).await?);
+    let is_saved = digest != UNSAVED;
     let request = TransactionRequest {
         plan: saved.id.clone(),
         plan_digest: digest,
@@ -137,7 +142,7 @@ pub async fn apply(
         }
         Begun::Undecided(mut transaction) => {
             transaction.waive(waivers.iter().map(ToString::to_string));
-            let settler = settler(workplace, &source, &plan);
+            let settler = settler(workplace, &source, &plan, deadline);
             let check = Check { workplace, saved: &saved, reread, waivers, settler };
             let checked = match check.run(&mut transaction).await {
                 Ok(checked) => checked,
@@ -163,14 +168,25 @@ pub async fn apply(
     options.patience.attempts = workplace.terms.attempts_without_progress;
     let context = workplace.context();
     let (recorder, configuration) = (executing.recorder(), &source.configuration);
-    let (applied, found) = context.apply(configuration, plan.clone(), recorder, options).await;
+    let (mut applied, found) = context.apply(configuration, plan.clone(), recorder, options).await;
     diagnostics.extend(found);
-    let ended = match applied.ending {
+    let mut is_left = applied.ending == Ending::Continue;
+    if !is_left && let Err(unanswered) = context.outlast(&executing, deadline).await {
+        is_left = true;
+        match workplace.stop.cause() {
+            Some(StopCause::Interrupt) => {
+                applied.ending = Ending::Interrupted;
+                diagnostics.push(left_open(workplace, &unanswered, is_saved));
+            }
+            Some(StopCause::Deadline) | None => applied.ending = Ending::Continue,
+        }
+    }
+    let ended = match is_left {
         // Another invocation goes on from what is recorded.
-        Ending::Continue => executing.pause().await.map(|_| None),
+        true => executing.pause().await.map(|_| None),
         // Whatever failed, the transaction ends: what was done is recorded, and the rest never began.
-        Ending::Done | Ending::Interrupted => {
-            executing.settle_others(&settler(workplace, &source, &plan)).await;
+        false => {
+            executing.settle_others(&settler(workplace, &source, &plan, deadline)).await;
             executing.commit().await.map(Some)
         }
     };
@@ -183,8 +199,35 @@ pub async fn apply(
 }
 
 /// Who finds out what became of the calls of the dead.
-fn settler(workplace: &Workplace, source: &Source, plan: &Arc<Plan>) -> ProviderSettler {
-    ProviderSettler::new(workplace.unobserved(), source.configuration.clone(), plan.clone())
+fn settler(
+    workplace: &Workplace,
+    source: &Source,
+    plan: &Arc<Plan>,
+    deadline: Option<Deadline>,
+) -> ProviderSettler {
+    let configuration = source.configuration.clone();
+    ProviderSettler::new(workplace.context(), configuration, plan.clone(), deadline)
+}
+
+/// That a person did not wait for what may still come to pass.
+fn left_open(workplace: &Workplace, unanswered: &Unanswered, is_saved: bool) -> Diagnostic {
+    let addresses = unanswered.addresses.iter().map(|address| format!("\n  - {address}"));
+    let terms = &workplace.terms;
+    // For as long others leave it to this plan.
+    let others = moment(workplace.now() + terms.margin + terms.skew + 1);
+    let remedy = match is_saved {
+        true => format!(
+            "Apply the same plan file again, which goes on with it; from {others} on, any other plan that changes them does as well"
+        ),
+        false => "Apply again: what came of it is found out first".to_owned(),
+    };
+    Diagnostic::error(
+        "A change may still come to pass",
+        format!(
+            "The provider of these has ended without an answer, and what it was asked may still reach the world:{}\n\nThe apply was stopped before that can be known, and they stay claimed by it. {remedy}.",
+            addresses.collect::<String>()
+        ),
+    )
 }
 
 /// A plan that may be applied, as far as it says itself.

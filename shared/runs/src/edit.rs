@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use engine::editing::{EditError, Edits};
 use engine::estate::{Estate, EstateReading};
 use engine::identifiers::{PlanId, Principal, RunId};
+use engine::record::body::UNSAVED;
 use engine::recorder::RecordError;
 use engine::transaction::{
     Begun, InFlight, Settled, Settler, Terms, Transaction, TransactionError, TransactionRequest,
@@ -162,7 +163,7 @@ impl Editor<'_> {
         let plan = PlanId::new(random);
         let request = TransactionRequest {
             plan: plan.clone(),
-            plan_digest: "unsaved".into(),
+            plan_digest: UNSAVED.into(),
             // For as long as a request of it may be on its way.
             expires: self.estate.now() + self.terms.lease + self.terms.margin + self.terms.skew,
             run: RunId::new(random),

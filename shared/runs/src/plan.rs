@@ -137,9 +137,9 @@ async fn cut_off(
     let others = Others::of(&workplace.estate, reading, &workplace.terms).await?;
     let dead = claims.into_iter().filter_map(|(address, claim)| {
         let Fate::Dead(body) = others.fate_of(claim) else { return None };
-        let remedy = match body.phase == Phase::Fenced || body.expires < workplace.now() {
-            true => "The next apply of this estate finds out, also one without changes.".to_owned(),
-            false => format!("Apply its plan {} again, which goes on with it.", body.plan),
+        let remedy = match body.phase != Phase::Fenced && body.can_go_on(workplace.now()) {
+            true => format!("Apply its plan {} again, which goes on with it.", body.plan),
+            false => "The next apply of this estate finds out, also one without changes.".to_owned(),
         };
         let (run, principal) = (&body.run, &body.principal);
         Some(match claim.provisioners {

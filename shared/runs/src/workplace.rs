@@ -41,8 +41,7 @@ impl Workplace {
 
     /// The engine without observers, for reads that are no part of what a person follows.
     pub(crate) fn unobserved(&self) -> Context {
-        let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
-        Context::new(environment, self.stop.clone())
+        self.context().unobserved()
     }
 
     /// Seconds since the epoch.

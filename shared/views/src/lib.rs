@@ -51,6 +51,7 @@ mod shown_state;
 pub mod state_json;
 pub mod state_text;
 pub mod stream;
+mod unanswered;
 pub mod unified_diff;
 mod value_json;
 pub mod verdicts;

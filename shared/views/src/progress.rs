@@ -4,8 +4,10 @@ use crate::activity::{Activity, Clock, Operation, duration};
 use crate::colour::Colour;
 use crate::ephemeral::words;
 use crate::object_label::Label;
+use crate::unanswered::waiting;
 use engine::changes::{Action, Summary};
 use engine::hooks::{EphemeralStep, Hook, HookAction, HookObject};
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -212,6 +214,10 @@ impl Hook for Progress {
             self.line("[reset][bold]{}: {} complete after {}", &arguments);
         }
         HookAction::Continue
+    }
+
+    fn unanswered(&self, addresses: &[ResourceInstance], until: Timestamp) {
+        self.line("[reset][bold]{}[reset]", &[&waiting(addresses, until)]);
     }
 
     fn stopping(&self) {

@@ -1,8 +1,8 @@
 //! The runs of an estate: who did what, when, and what came of it.
 
+use engine::clock::moment;
 use engine::estate::RunHistory;
 use engine::record::body::{Decided, JournalBody, JournalOutcome};
-use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 use std::io::{self, Write};
 
@@ -45,7 +45,7 @@ fn row(run: &RunHistory) -> [String; 5] {
     };
     [
         run.run.to_string(),
-        run.began().map_or_else(|| "-".to_owned(), time),
+        run.began().map_or_else(|| "-".to_owned(), moment),
         principal(run),
         state(run),
         changes,
@@ -60,7 +60,7 @@ pub fn write_run(run: &RunHistory, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "run          {}", run.run)?;
     writeln!(out, "started by   {}", principal(run))?;
     if let Some(decision) = &run.decision {
-        writeln!(out, "decided      {}", time(decision.decided))?;
+        writeln!(out, "decided      {}", moment(decision.decided))?;
         return writeln!(out, "decision     {}", decided(&decision.decision, &decision.address));
     }
     if let Some(plan) = plan(run) {
@@ -95,8 +95,8 @@ fn write_attempt(attempt: &JournalBody, out: &mut dyn Write) -> io::Result<()> {
         out,
         "\nattempt {}, {} to {}",
         attempt.attempt,
-        time(attempt.started),
-        time(attempt.ended)
+        moment(attempt.started),
+        moment(attempt.ended)
     )?;
     for entry in &attempt.entries {
         let deposed = entry.deposed.as_ref().map(|key| format!(" (deposed object {key})"));
@@ -135,7 +135,7 @@ pub fn run_json(run: &RunHistory) -> Json {
     object.insert("run".into(), run.run.as_str().into());
     object.insert("principal".into(), principal(run).into());
     object.insert("state".into(), state(run).into());
-    object.insert("began".into(), run.began().map_or(Json::Null, |began| time(began).into()));
+    object.insert("began".into(), run.began().map_or(Json::Null, |began| moment(began).into()));
     if let Some(plan) = plan(run) {
         object.insert("plan".into(), plan.into());
     }
@@ -143,7 +143,7 @@ pub fn run_json(run: &RunHistory) -> Json {
         let approved = transaction.approved_by.as_ref().map(|by| by.as_str());
         object.insert("approved_by".into(), json!(approved));
         object.insert("attempts_begun".into(), transaction.attempt.into());
-        object.insert("lease_until".into(), time(transaction.lease_until).into());
+        object.insert("lease_until".into(), moment(transaction.lease_until).into());
     }
     if let Some(decision) = &run.decision {
         object.insert("address".into(), decision.address.clone().into());
@@ -195,8 +195,4 @@ fn decided(decision: &Decided, address: &str) -> String {
         Decided::DismissDoubt => format!("dismissed the doubt about {address}"),
         Decided::PushState(file) => format!("pushed the state {file}"),
     }
-}
-
-fn time(seconds: i64) -> String {
-    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }

@@ -7,9 +7,10 @@ use crate::request::ProcessId;
 use crate::scenario::{Scene, read_source, seconds};
 use crate::scheduler::Ended;
 use engine::Variables;
-use engine::estate::EstateReading;
+use engine::estate::{AdoptionError, EstateReading};
 use engine::identifiers::{PlanId, Principal};
 use language::files::Memory;
+use runs::RunError;
 use runs::adopt::ObjectRequest;
 use std::collections::BTreeSet;
 use values::address::ResourceInstance;
@@ -51,6 +52,7 @@ impl Scene {
         let estate = &workplace.estate;
         let principal = Principal::from_stored("operator");
         let reading = estate.read().await.map_err(|e| e.to_string())?;
+        let terms = &self.habits.terms;
         let mut words = Vec::new();
         for stray in &reading.strays {
             let ids = self.stray_ids(&stray.key);
@@ -70,7 +72,7 @@ impl Scene {
                     .map(|_| ()),
                 false => {
                     self.delete_by_hand(&open);
-                    runs::dismiss::dismiss(estate, &stray.address, run, &principal)
+                    runs::dismiss::dismiss(estate, &stray.address, run, &principal, terms)
                         .await
                         .map(|_| ())
                 }
@@ -81,13 +83,8 @@ impl Scene {
         }
         // What was adopted is recorded since.
         let reading = estate.read().await.map_err(|e| e.to_string())?;
-        let now = workplace.environment.clock.seconds();
-        let settled = self.habits.terms.margin + 2 * self.habits.terms.skew;
         for (address, facts) in &reading.records {
             let Some(doubt) = &facts.doubt else { continue };
-            if doubt.since + settled >= now {
-                continue;
-            }
             let open = self.unrecorded(&reading, &doubt.transaction, address);
             let here = reading.state.instances.get(address);
             let occupied = here.is_some_and(|state| state.current.is_some());
@@ -113,10 +110,14 @@ impl Scene {
                 }
                 _ => {
                     self.delete_by_hand(&open);
-                    runs::dismiss::dismiss(estate, address, None, &principal)
-                        .await
-                        .map_err(|e| e.to_string())?;
-                    words.push(format!("dismisses the doubt about {address}"));
+                    match runs::dismiss::dismiss(estate, address, None, &principal, terms).await {
+                        Ok(_) => words.push(format!("dismisses the doubt about {address}")),
+                        // Looked at again later.
+                        Err(RunError::Adoption(AdoptionError::TooEarly { .. })) => {
+                            words.push(format!("comes too early to dismiss {address}"));
+                        }
+                        Err(error) => return Err(error.to_string()),
+                    }
                 }
             }
         }

@@ -9,7 +9,6 @@ use crate::session::{PARALLELISM, Session};
 use crate::variables;
 use engine::estate::{Adopted, Estate};
 use engine::identifiers::RunId;
-use language::variables::VariableArgument;
 use records::Opening;
 use runs::adopt::{self, ObjectRequest};
 use values::address::{AddressError, ResourceInstance};
@@ -79,11 +78,7 @@ async fn object(
     }
     let (source, mut diagnostics) = session.configuration()?;
     let sources = source.configuration.sources.clone();
-    let project = session.project()?;
-    let always = project.var_files().iter().cloned().map(VariableArgument::File);
-    let arguments = always.chain(variables::arguments(flags)).collect();
-    let input = flags.switch("input", session.environment.input());
-    let (values, found) = variables::values(session, &source, arguments, input).await?;
+    let (values, found) = variables::of_command(session, flags, &source).await?;
     diagnostics.extend(found);
     let workplace = session.workplace(PARALLELISM).await?;
     let request =

@@ -26,8 +26,9 @@ async fn dismiss(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let address = address(text)?;
     let run = flags.value("run").map(RunId::from_stored);
     let estate = estate(session).await?;
+    let (principal, terms) = (session.principal(), session.project()?.project.terms());
     let dismissed =
-        runs::dismiss::dismiss(&estate, &address, run.as_ref(), &session.principal()).await?;
+        runs::dismiss::dismiss(&estate, &address, run.as_ref(), &principal, &terms).await?;
     let what = if dismissed == 1 { "what was open" } else { "all that was open" };
     session.reporter.say(&format!(
         "Dismissed {what} about {address}. If an object exists that no record describes, nothing will find it again.\n"

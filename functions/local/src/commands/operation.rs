@@ -154,9 +154,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         generated_configuration::check(path, operation.options.mode)?;
     }
     let (mut source, warnings) = session.configuration()?;
-    let project = session.project()?;
-    let always = project.var_files().iter().cloned().map(VariableArgument::File);
-    let arguments = always.chain(operation.variables.iter().cloned()).collect();
+    let arguments = operation.variables.clone();
     let (values, found) = variables::values(session, &source, arguments, operation.input).await?;
     let mut diagnostics = warnings;
     diagnostics.extend(found);
@@ -200,7 +198,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
         variables: values,
         options: operation.options.clone(),
         new_estate: operation.new_estate,
-        expiry: project.project.plans.expiry.0,
+        expiry: session.project()?.project.plans.expiry.0,
     };
     session.reporter.work_begins(None);
     let outcome = runs::plan::plan(&workplace, request).await;

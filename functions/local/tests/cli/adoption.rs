@@ -3,6 +3,7 @@
 use crate::scene::{Ran, Scene};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const TWO: &str = r#"
 resource "terraform_data" "first" {
@@ -40,12 +41,17 @@ fn leave_stray(scene: &Scene, address: &str, run: &str, output: &str) {
 
 /// What a takeover leaves of a create that nobody can identify.
 fn leave_doubt(scene: &Scene, address: &str) {
+    leave_doubt_since(scene, address, 1);
+}
+
+fn leave_doubt_since(scene: &Scene, address: &str, since: u64) {
     let (path, mut body) = record(scene, address);
     let fields = body.as_object_mut().unwrap();
     fields.remove("object");
     fields.insert("kind".into(), "shell".into());
     fields.insert("revision".into(), "".into());
-    fields.insert("doubt".into(), json!({ "transaction": "p", "object": "current", "since": 1 }));
+    fields
+        .insert("doubt".into(), json!({ "transaction": "p", "object": "current", "since": since }));
     std::fs::write(path, body.to_string()).unwrap();
 }
 
@@ -141,6 +147,21 @@ fn a_doubt_that_came_to_nothing_is_dismissed() {
     scene.succeed(&["dismiss", "terraform_data.second"]);
     scene.succeed(&["apply", "-auto-approve"]);
     assert_eq!(scene.run(&["plan", "-detailed-exitcode"]).code, 0);
+}
+
+#[test]
+fn a_doubt_is_not_dismissed_while_its_create_may_still_come_to_pass() {
+    let scene = applied();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    leave_doubt_since(&scene, "terraform_data.second", now);
+    let dismiss = ["dismiss", "terraform_data.second"];
+    let refused = scene.run_with(&dismiss, &[("PLUMB__TRANSACTIONS__MARGIN", "10m")], "");
+    refused.assert_refused("may still make its object until 20");
+    refused.assert_refused("run `plumb dismiss 'terraform_data.second'` again");
+    let over =
+        [("PLUMB__TRANSACTIONS__MARGIN", "0s"), ("PLUMB__TRANSACTIONS__SKEW", "0s")].as_slice();
+    let dismissed = scene.run_with(&dismiss, over, "");
+    assert_eq!(dismissed.code, 0, "{}", dismissed.stderr);
 }
 
 #[test]

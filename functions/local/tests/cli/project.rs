@@ -71,6 +71,27 @@ fn what_is_given_by_hand_comes_after_the_estates_own_files() {
 }
 
 #[test]
+fn questions_are_answered_with_the_estates_own_values() {
+    let scene = team();
+    for arguments in [["console"].as_slice(), &["console", "-plan"]] {
+        let command = [&["-chdir=service", "-estate=production"], arguments].concat();
+        let answered = scene.run_with(&command, &[], "var.size\n");
+        assert_eq!(answered.stdout, "3\n", "{}", answered.stderr);
+    }
+}
+
+#[test]
+fn a_saved_plan_finds_its_ephemeral_values_in_the_estates_own_files() {
+    let scene = team();
+    let token = b"variable \"token\" {\n  type      = string\n  ephemeral = true\n}\n";
+    scene.write("service/token.tf", token);
+    scene.write("service/production.tfvars", b"size  = 3\ntoken = \"t\"\n");
+    assert_eq!(on(&scene, "production", &["plan", "-out=plan.bin"]).code, 0);
+    let applied = on(&scene, "production", &["apply", "plan.bin"]);
+    assert_eq!(applied.code, 0, "{}", applied.stderr);
+}
+
+#[test]
 fn a_plan_of_one_estate_is_none_of_another() {
     let scene = team();
     assert_eq!(on(&scene, "staging", &["plan", "-out=plan.bin"]).code, 0);

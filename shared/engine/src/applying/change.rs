@@ -167,7 +167,7 @@ impl Target {
             configured: &change.provider,
             address: &self.address,
         };
-        if !self.walk.may_settle(claim).await {
+        if !self.walk.may_settle(&self.address, claim).await {
             return None;
         }
         let recorded = self.walk.records.get(&self.address).current;

@@ -154,7 +154,7 @@ impl Deletion<'_> {
             return Subject::Object(Box::new(object));
         }
         if let Place::InFlight(claim) = place
-            && !self.walk.may_settle(claim).await
+            && !self.walk.may_settle(self.address, claim).await
         {
             return Subject::Nothing;
         }

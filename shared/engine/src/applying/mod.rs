@@ -19,7 +19,7 @@ mod target;
 mod telling;
 
 pub use takeover::ProviderSettler;
-pub(crate) use takeover::settle;
+pub(crate) use takeover::{asked, settle, settled_without_asking};
 
 use crate::changes::{Action, ResourceInstanceChange, Summary};
 use crate::checks::CheckResults;
@@ -34,6 +34,7 @@ use crate::recorder::{RecordError, Recorder, Step};
 use crate::stages::Waiver;
 use crate::stop::{Deadline, StopCause, StopLevel};
 use crate::transaction::Progress;
+use crate::unanswered::Unanswered;
 use crate::vertex::Vertex;
 use instance_records::{InstanceRecords, put, stored};
 use language::diagnostics::{Diagnostic, Diagnostics};
@@ -167,24 +168,16 @@ impl ApplyWalk {
         self.members.place(change, part, planned.map(|state| &**state))
     }
     /// Waits until what an earlier invocation has sent has arrived; `false` where there is no time for that.
-    pub(crate) async fn may_settle(&self, claim: &Claim) -> bool {
-        let clock = &self.context.environment.clock;
+    pub(crate) async fn may_settle(&self, address: &ResourceInstance, claim: &Claim) -> bool {
+        let environment = &self.context.environment;
         let quiet = self.settle_not_before.get(&claim.attempt).copied().unwrap_or_default();
-        loop {
-            let left = quiet.saturating_sub(clock.seconds());
-            if left <= 0 {
-                return true;
-            }
-            let left = Duration::from_secs(left.unsigned_abs());
-            tokio::select! {
-                biased;
-                () = clock.sleep(left) => {}
-                () = self.context.stop.reached(StopLevel::Draining) => {}
-            }
-            if !self.may_begin() {
-                return false;
-            }
+        let unanswered = Unanswered::until(address, environment.clock.now(), quiet);
+        let stopping = self.context.stop.reached(StopLevel::Draining);
+        let outlasted = unanswered.outlast(environment, None, stopping).await;
+        if !outlasted {
+            self.leave();
         }
+        outlasted && self.may_begin()
     }
     /// Whether a call was waited for often and long enough.
     pub(crate) fn is_hopeless(&self, claim: &Claim) -> bool {

@@ -284,7 +284,7 @@ impl Target {
 
     /// Provisioners were at work when an earlier invocation died: nobody knows how far they came.
     pub(super) async fn provisioners_were_cut_off(&self, claim: &Claim) {
-        if !self.walk.may_settle(claim).await {
+        if !self.walk.may_settle(&self.address, claim).await {
             return;
         }
         let step = self.walk.members.step(&self.address, false);

@@ -4,13 +4,14 @@
 use super::settling::{Outcome, Settling};
 use crate::context::Context;
 use crate::evaluation::EvalContext;
-use crate::object::{DeposedKey, Object, ObjectStatus};
+use crate::object::{DeposedKey, Object, ObjectStatus, StoredObject};
 use crate::object_codec::{encode, resource_schema};
 use crate::plan::Plan;
 use crate::planning::with_providers;
 use crate::provider_meta::running_for;
 use crate::record::body::{Claim, ClaimedAction, ClaimedObject, SharedAddresses};
 use crate::state::InstanceState;
+use crate::stop::Deadline;
 use crate::transaction::{InFlight, Settled, Settler};
 use async_trait::async_trait;
 use language::diagnostics::Diagnostic;
@@ -24,46 +25,76 @@ pub struct ProviderSettler {
     context: Context,
     configuration: Arc<Configuration>,
     plan: Arc<Plan>,
+    deadline: Option<Deadline>,
 }
 
 impl ProviderSettler {
-    /// `context` is used for this alone: a provider is started, asked, and ended for each call in flight.
+    /// `context` is used for this alone: a provider is started, asked, and ended for each call in flight. Its observers hear of
+    /// waiting, and of no read. What cannot be known before the deadline is left.
     pub fn new(
         context: Context,
         configuration: Arc<Configuration>,
         plan: Arc<Plan>,
+        deadline: Option<Deadline>,
     ) -> ProviderSettler {
-        ProviderSettler { context, configuration, plan }
+        ProviderSettler { context, configuration, plan, deadline }
     }
 }
 
 #[async_trait]
 impl Settler for ProviderSettler {
     async fn settle(&self, in_flight: &InFlight) -> Settled {
-        self.context.settle(&self.configuration, &self.plan, in_flight).await
+        self.context.settle(&self.configuration, &self.plan, in_flight, self.deadline).await
     }
 }
 
-/// Finds out what became of one call.
-pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlight) -> Settled {
-    let InFlight { address, claim, recorded } = in_flight;
-    let key = match &claim.object {
-        ClaimedObject::Current => None,
-        ClaimedObject::Deposed(key) => Some(DeposedKey::from_stored(key)),
-    };
-    let object = match &key {
-        None => recorded.current.as_ref(),
-        Some(key) => recorded.deposed.get(key),
-    };
-    let any = object.or_else(|| recorded.deposed.values().next()).map(|o| o.provider.clone());
-    let declared = || context.configuration.provider_for(&address.config());
-    let Some(provider_address) = any.or_else(declared) else {
-        return Settled::InDoubt;
-    };
-    if claim.action == ClaimedAction::Create && provider_address.provider.is_builtin() {
-        return Settled::Known(Box::new(not_made(recorded, claim)));
+/// The key and the object, if one is recorded, that a call is about.
+fn subject(in_flight: &InFlight) -> (Option<DeposedKey>, Option<&StoredObject>) {
+    match &in_flight.claim.object {
+        ClaimedObject::Current => (None, in_flight.recorded.current.as_ref()),
+        ClaimedObject::Deposed(key) => {
+            let key = DeposedKey::from_stored(key);
+            let object = in_flight.recorded.deposed.get(&key);
+            (Some(key), object)
+        }
     }
-    let reading = with_providers(context, plan, [&provider_address].into()).await;
+}
+
+/// Who was asked; `None` where nothing tells any more.
+pub(crate) fn asked(
+    configuration: &Configuration,
+    in_flight: &InFlight,
+) -> Option<ProviderConfigAddress> {
+    let (_, object) = subject(in_flight);
+    let any = object.or_else(|| in_flight.recorded.deposed.values().next());
+    let declared = || configuration.provider_for(&in_flight.address.config());
+    any.map(|object| object.provider.clone()).or_else(declared)
+}
+
+/// What became of a create of which no provider can tell, or whose provider makes nothing outside the record.
+pub(crate) fn settled_without_asking(
+    provider: &ProviderConfigAddress,
+    in_flight: &InFlight,
+) -> Option<Settled> {
+    let InFlight { claim, recorded, .. } = in_flight;
+    let is_identified = claim.token.is_some() || claim.import_identity.is_some();
+    match (claim.action, provider.provider.is_builtin()) {
+        (ClaimedAction::Create, true) => Some(Settled::Known(Box::new(not_made(recorded, claim)))),
+        (ClaimedAction::Create, false) if !is_identified => Some(Settled::InDoubt),
+        _ => None,
+    }
+}
+
+/// Finds out what became of one call, of which nothing can come to pass any more.
+pub(crate) async fn settle(
+    context: EvalContext,
+    plan: &Plan,
+    in_flight: &InFlight,
+    provider_address: &ProviderConfigAddress,
+) -> Settled {
+    let InFlight { address, claim, recorded, .. } = in_flight;
+    let (key, object) = subject(in_flight);
+    let reading = with_providers(context, plan, [provider_address].into()).await;
     let context = &reading.walk.context;
     let errors = context.take_diagnostics();
     let not_now = |errors: &mut dyn Iterator<Item = Diagnostic>| {
@@ -71,7 +102,7 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
         Settled::NotNow(said.join("; "))
     };
     let pool = &context.pool;
-    let provider = running_for(context, &provider_address, &address.module.path())
+    let provider = running_for(context, provider_address, &address.module.path())
         .filter(|_| !errors.has_errors());
     let schemas = pool.schema(&provider_address.provider);
     let schema = schemas
@@ -85,7 +116,7 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
         provider: &*provider,
         schemas,
         schema,
-        configured: &provider_address,
+        configured: provider_address,
         address,
     };
     match settling.settle(claim, object).await {
@@ -104,7 +135,7 @@ pub(crate) async fn settle(context: EvalContext, plan: &Plan, in_flight: &InFlig
             if claim.provisioners.is_some() {
                 object.status = ObjectStatus::Tainted;
             }
-            match there(recorded, key.as_ref(), &provider_address, schema, &object) {
+            match there(recorded, key.as_ref(), provider_address, schema, &object) {
                 Ok(state) => Settled::Known(Box::new(state)),
                 Err(problem) => Settled::NotNow(problem),
             }

@@ -2,14 +2,15 @@
 //! it is done, and each record is written by compare-and-swap, as by a transaction that reads nothing.
 
 use super::{Estate, EstateError, Swapped, swap_instance};
+use crate::clock::moment;
 use crate::identifiers::{Principal, RunId, WriteId, hexadecimal};
 use crate::object::StoredObject;
 use crate::record::body::{
     ClaimState, Decided, DecisionBody, FORMAT, InstanceBody, ObjectBody, ObjectStatusBody, Phase,
     RecordKind, TransactionBody, UnknownFields, WrittenBy, decode, encode,
 };
+use crate::transaction::Terms;
 use records::{Key, StoreError, Version};
-use std::collections::BTreeMap;
 use values::address::ResourceInstance;
 
 /// A decision cannot be carried out.
@@ -76,6 +77,18 @@ pub enum AdoptionError {
         principal: Principal,
         /// How far it is.
         phase: Phase,
+    },
+    /// What is in doubt may still come to pass.
+    #[error(
+        "the create of {address} that is in doubt may still make its object until {}, and nobody would know of it then. \
+         Nothing was dismissed: look for the object after that, and run `plumb dismiss '{address}'` again if there is none",
+        moment(*until)
+    )]
+    TooEarly {
+        /// The instance.
+        address: Box<ResourceInstance>,
+        /// When that is over, seconds since the epoch.
+        until: i64,
     },
     /// The file is not a result for this instance.
     #[error("{file} is no result for {address}: {problem}")]
@@ -210,21 +223,8 @@ impl Estate {
         if doubt.is_some_and(|doubt| doubt.unprovisioned) {
             object.status = ObjectStatusBody::Tainted;
         }
-        let body = InstanceBody {
-            format: FORMAT,
-            address: address.to_string(),
-            kind: RecordKind::Live,
-            revision: String::new(),
-            write_id: WriteId::new(&*self.random),
-            written_at: 0,
-            written_by: self.by(RunId::new(&*self.random), by),
-            object: Some(object),
-            deposed: BTreeMap::new(),
-            moved_from: None,
-            claim: None,
-            doubt: None,
-            unknown: UnknownFields::new(),
-        };
+        let shell = self.shell(address, self.by(RunId::new(&*self.random), by));
+        let body = InstanceBody { object: Some(object), ..shell };
         self.take(address, found, body, Decided::AdoptObject(id.to_owned()), by).await
     }
 
@@ -240,18 +240,27 @@ impl Estate {
     /// Answers how many things that were.
     ///
     /// # Errors
-    /// Where nothing is open; where a transaction works on the instance.
+    /// Where nothing is open, or what is in doubt may still come to pass by `terms`; where a transaction works on the instance.
     pub async fn dismiss(
         &self,
         address: &ResourceInstance,
         run: Option<&RunId>,
         by: &Principal,
+        terms: &Terms,
     ) -> Result<usize, AdoptionError> {
         let found = self.found(address).await?;
         let strays = self.strays_of(address, run).await?;
         let doubted = found.body.filter(|body| body.doubt.is_some() && run.is_none());
         if doubted.is_none() && strays.is_empty() {
             return Err(AdoptionError::NothingOpen { address: Box::new(address.clone()) });
+        }
+        if let Some(doubt) = doubted.as_ref().and_then(|body| body.doubt.as_ref()) {
+            // The clock of whoever doubted it may be behind, and begun seconds count.
+            let wait = terms.margin.saturating_add(terms.skew);
+            let until = doubt.since.saturating_add(wait).saturating_add(i64::from(wait > 0));
+            if self.clock.seconds() < until {
+                return Err(AdoptionError::TooEarly { address: Box::new(address.clone()), until });
+            }
         }
         let mut dismissed = 0;
         if let Some(mut body) = doubted {

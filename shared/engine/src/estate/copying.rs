@@ -37,7 +37,7 @@ pub enum CopyError {
     /// Somebody is changing it.
     #[error(
         "the plan {plan} is being applied to the estate in {place}, and its results would be missing in the copy; \
-         wait until it ends, or run `plumb plan` there, which settles what a killed apply left behind"
+         wait until it ends; if it has died, apply it again there, or end it with `plumb force-release {plan}`"
     )]
     UnderWay {
         /// The plan.

@@ -2,6 +2,7 @@
 
 mod adoption;
 mod amend;
+mod bodies;
 mod compare_and_swap;
 mod copying;
 mod header;

@@ -1,6 +1,5 @@
 use super::{Estate, EstateError, Swapped, swap};
-use crate::identifiers::WriteId;
-use crate::record::body::{FORMAT, OutputBody, UnknownFields, WrittenBy, decode, encode};
+use crate::record::body::{OutputBody, WrittenBy, decode};
 use crate::state::OutputState;
 use records::{Key, Record, Version};
 use std::collections::{BTreeMap, HashMap};
@@ -51,20 +50,8 @@ impl Estate {
         known: &Version,
         written_by: &WrittenBy,
     ) -> Result<Result<OutputState, Option<OutputState>>, EstateError> {
-        let key = self.keys.output(name)?;
-        let (json, ty) = OutputBody::value_and_type(&key, value)?;
-        let sensitive = value.deep_marks().is_sensitive();
-        let body = OutputBody {
-            format: FORMAT,
-            name: name.to_string(),
-            write_id: WriteId::new(&*self.random),
-            written_by: written_by.clone(),
-            value: json,
-            ty,
-            sensitive,
-            unknown: UnknownFields::new(),
-        };
-        Ok(match swap(&*self.store, &key, encode(&key, &body)?, known).await? {
+        let (key, body) = self.output_body(name, value, written_by)?;
+        Ok(match swap(&*self.store, &key, body, known).await? {
             Swapped::Written(version) => {
                 Ok(OutputState { value: value.clone(), version: Some(version) })
             }

@@ -4,11 +4,11 @@
 use super::{
     Estate, EstateError, EstateHeader, EstateReading, Swapped, TakeOverError, swap, swap_instance,
 };
-use crate::identifiers::{PlanId, Principal, RunId, WriteId, hexadecimal};
+use crate::identifiers::{PlanId, Principal, RunId, WriteId};
 use crate::object::StoredObject;
 use crate::record::body::{
-    BodyError, Decided, DecisionBody, FORMAT, InstanceBody, ObjectBody, OutputBody, RecordKind,
-    Seal, UnknownFields, WrittenBy, decode, encode,
+    BodyError, Decided, DecisionBody, FORMAT, InstanceBody, Seal, UnknownFields, WrittenBy, decode,
+    encode,
 };
 use crate::state::{InstanceState, State};
 use bytes::Bytes;
@@ -193,20 +193,8 @@ impl Estate {
             if same {
                 continue;
             }
-            let key = self.keys.output(name)?;
-            let (value, ty) = OutputBody::value_and_type(&key, &output.value)?;
-            let body = OutputBody {
-                format: FORMAT,
-                name: name.to_string(),
-                write_id: WriteId::new(&*self.random),
-                written_by: by.clone(),
-                value,
-                ty,
-                sensitive: output.value.deep_marks().is_sensitive(),
-                unknown: UnknownFields::new(),
-            };
-            let body = Some(encode(&key, &body)?);
-            writes.push(Write { expected: recorded.version(&key), key, body });
+            let (key, body) = self.output_body(name, &output.value, by)?;
+            writes.push(Write { expected: recorded.version(&key), key, body: Some(body) });
         }
         let outputs = recorded.reading.state.outputs.keys();
         for name in outputs.filter(|name| !state.outputs.contains_key(*name)) {
@@ -232,28 +220,12 @@ impl Estate {
         if !is_void && same_objects(before.unwrap_or(&absent), &wanted) {
             return Ok(None);
         }
-        let live = wanted.current.is_some() || !wanted.deposed.is_empty();
-        let old = match recorded.records.get(&key) {
-            Some(record) => Some(decode::<InstanceBody>(&key, &record.body)?),
-            None => None,
-        };
-        let object = |object: &StoredObject| ObjectBody::from_object(&key, object);
-        let deposed = wanted.deposed.iter().map(|(k, o)| Ok((k.to_string(), object(o)?)));
-        let body = InstanceBody {
-            format: FORMAT,
-            address: address.to_string(),
-            kind: if live { RecordKind::Live } else { RecordKind::Tombstone },
-            revision: if live { hexadecimal(&*self.random) } else { String::new() },
-            write_id: WriteId::new(&*self.random),
-            written_at: self.clock.seconds(),
-            written_by: by.clone(),
-            object: wanted.current.as_ref().map(object).transpose()?,
-            deposed: deposed.collect::<Result<_, BodyError>>()?,
-            moved_from: old.as_ref().and_then(|old| old.moved_from.clone()),
-            claim: None,
-            doubt: old.as_ref().and_then(|old| old.doubt.clone()),
-            unknown: old.map_or_else(UnknownFields::new, |old| old.unknown),
-        };
+        let mut body = self.shell(address, by.clone());
+        if let Some(record) = recorded.records.get(&key) {
+            let InstanceBody { kind, moved_from, doubt, unknown, .. } = decode(&key, &record.body)?;
+            body = InstanceBody { kind, moved_from, doubt, unknown, ..body };
+        }
+        self.put_objects(&key, &mut body, &wanted)?;
         let bytes = encode(&key, &body)?;
         self.store.check_claim_size(&key, &bytes)?;
         Ok(Some(Write { expected: recorded.version(&key), key, body: Some(bytes) }))

@@ -1,12 +1,8 @@
 //! Taking over the state of another tool: sealed while the records are written, verified before it is opened.
 
 use super::{Estate, EstateError, EstateHeader, Swapped, swap};
-use crate::identifiers::{Principal, RunId, WriteId, hexadecimal};
-use crate::object::StoredObject;
-use crate::record::body::{
-    BodyError, FORMAT, InstanceBody, ObjectBody, OutputBody, RecordKind, Seal, UnknownFields,
-    WrittenBy, encode,
-};
+use crate::identifiers::{Principal, RunId};
+use crate::record::body::{BodyError, Seal, WrittenBy, encode};
 use crate::state::State;
 use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -129,41 +125,15 @@ impl Estate {
         let mut bodies = BTreeMap::new();
         for (address, instance) in &state.instances {
             let key = self.keys.instance(address)?;
-            let object = |object: &StoredObject| ObjectBody::from_object(&key, object);
-            let deposed = instance.deposed.iter().map(|(k, o)| Ok((k.to_string(), object(o)?)));
-            let body = InstanceBody {
-                format: FORMAT,
-                address: address.to_string(),
-                kind: RecordKind::Live,
-                revision: hexadecimal(&*self.random),
-                write_id: WriteId::new(&*self.random),
-                written_at: self.clock.seconds(),
-                written_by: written_by.clone(),
-                object: instance.current.as_ref().map(object).transpose()?,
-                deposed: deposed.collect::<Result<_, BodyError>>()?,
-                moved_from: None,
-                claim: None,
-                doubt: None,
-                unknown: UnknownFields::new(),
-            };
+            let mut body = self.shell(address, written_by.clone());
+            self.put_objects(&key, &mut body, instance)?;
             let bytes = encode(&key, &body)?;
             self.store.check_claim_size(&key, &bytes)?;
             bodies.insert(key, bytes);
         }
         for (name, output) in &state.outputs {
-            let key = self.keys.output(name)?;
-            let (value, ty) = OutputBody::value_and_type(&key, &output.value)?;
-            let body = OutputBody {
-                format: FORMAT,
-                name: name.to_string(),
-                write_id: WriteId::new(&*self.random),
-                written_by: written_by.clone(),
-                value,
-                ty,
-                sensitive: output.value.deep_marks().is_sensitive(),
-                unknown: UnknownFields::new(),
-            };
-            bodies.insert(key.clone(), encode(&key, &body)?);
+            let (key, body) = self.output_body(name, &output.value, &written_by)?;
+            bodies.insert(key, body);
         }
         Ok(bodies)
     }

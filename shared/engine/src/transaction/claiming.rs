@@ -5,8 +5,7 @@ use super::{Member, Settler, Transaction, TransactionError};
 use crate::estate::{EstateReading, Swapped, swap_instance};
 use crate::identifiers::{PlanId, WriteId};
 use crate::record::body::{
-    Claim, ClaimState, ClaimedAction, FORMAT, InstanceBody, RecordKind, TransactionBody,
-    UnknownFields, decode, encode,
+    Claim, ClaimState, ClaimedAction, InstanceBody, RecordKind, TransactionBody, decode, encode,
 };
 use crate::stages::{busy, doubtful, moved};
 use crate::verdict::{RejectCode, Verdict};
@@ -178,24 +177,7 @@ impl Transaction {
     ) -> Result<(InstanceBody, Version), TransactionError> {
         Ok(match found {
             Some(record) => (decode::<InstanceBody>(key, &record.body)?, record.version),
-            None => {
-                let shell = InstanceBody {
-                    format: FORMAT,
-                    address: address.to_string(),
-                    kind: RecordKind::Shell,
-                    revision: String::new(),
-                    write_id: WriteId::new(&*self.estate.random),
-                    written_at: self.estate.clock.seconds(),
-                    written_by: self.written_by_of(ours),
-                    object: None,
-                    deposed: BTreeMap::new(),
-                    moved_from: None,
-                    claim: None,
-                    doubt: None,
-                    unknown: UnknownFields::new(),
-                };
-                (shell, Version::absent())
-            }
+            None => (self.estate.shell(address, self.written_by_of(ours)), Version::absent()),
         })
     }
 

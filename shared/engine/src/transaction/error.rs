@@ -1,3 +1,4 @@
+use crate::clock::moment;
 use crate::estate::EstateError;
 use crate::identifiers::{PlanId, Principal, RunId};
 use crate::record::body::{BodyError, Phase, TransactionBody};
@@ -50,8 +51,9 @@ pub enum TransactionError {
     },
     /// Another invocation works on this plan.
     #[error(
-        "the plan {plan} is being applied by {holder}, and nothing was changed here; its lease ends at {until} \
-         (seconds since 1970). Wait for it, or try the same plan again after that"
+        "the plan {plan} is being applied by {holder}, and nothing was changed here; its lease ends at {}. Wait \
+         for it, or try the same plan again after that",
+        moment(*until)
     )]
     Busy {
         /// The plan.
@@ -73,7 +75,7 @@ pub enum TransactionError {
     /// What a dead transaction had in flight cannot be found out at present.
     #[error(
         "the run {run} of {principal} was stopped while it was changing {address}, and what became of that cannot be \
-         found out now: {reason}. Nothing was changed here; mend that, then run the same command again"
+         found out now: {reason}. Nothing was changed here; run the same command again once it can be"
     )]
     Unsettled {
         /// The instance in flight.
@@ -97,7 +99,8 @@ pub enum TransactionError {
     },
     /// Its process lives.
     #[error(
-        "{holder} works on the plan {plan} in a process on this machine that lives, so that nothing was changed. End that process:          what it has claimed is free at once then"
+        "{holder} works on the plan {plan} in a process on this machine that lives, so that nothing was changed. End that process: \
+         what it has claimed is free at once then"
     )]
     AliveHere {
         /// The plan.

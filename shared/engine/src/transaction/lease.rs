@@ -365,17 +365,14 @@ fn next_attempt(
     })
 }
 
-/// Whether a process on this machine works on a transaction, as far as its store can tell.
-pub(crate) async fn is_held(estate: &Estate, plan: &PlanId) -> Result<bool, StoreError> {
-    let key = estate.keys.transaction(plan)?;
-    let _looking = estate.looking.lock().await;
-    for pause in PROBE_PAUSES {
-        match estate.store.try_hold(&key).await? {
-            Hold::Held(_) | Hold::NotOffered => return Ok(false),
-            Hold::Taken => estate.clock.sleep(pause).await,
-        }
-    }
-    Ok(true)
+/// What the store's locks say of who works on a transaction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    Nobody,
+    /// A process on this machine.
+    Somebody,
+    /// There are no such locks.
+    Unknown,
 }
 
 /// How long to wait after each time that a transaction's hold was found taken.
@@ -387,25 +384,54 @@ const PROBE_PAUSES: [Duration; 5] = [
     Duration::ZERO,
 ];
 
-/// Whether nobody works on a transaction any more. One that was left to its next invocation has as long to
-/// begin that as a lease has to end.
+async fn watch(estate: &Estate, plan: &PlanId) -> Result<Watch, StoreError> {
+    let key = estate.keys.transaction(plan)?;
+    let _looking = estate.looking.lock().await;
+    for pause in PROBE_PAUSES {
+        match estate.store.try_hold(&key).await? {
+            Hold::Held(_) => return Ok(Watch::Nobody),
+            Hold::NotOffered => return Ok(Watch::Unknown),
+            // By who works on it, or by another process that only looks as we do, and lets go at once.
+            Hold::Taken => estate.clock.sleep(pause).await,
+        }
+    }
+    Ok(Watch::Somebody)
+}
+
+/// Whether a process on this machine works on a transaction, as far as its store can tell.
+pub(crate) async fn is_held(estate: &Estate, plan: &PlanId) -> Result<bool, StoreError> {
+    Ok(watch(estate, plan).await? == Watch::Somebody)
+}
+
+/// Whether nobody works on a transaction any more.
 pub(crate) async fn is_dead(
     estate: &Estate,
     body: &TransactionBody,
     terms: &Terms,
 ) -> Result<bool, StoreError> {
-    let key = estate.keys.transaction(&body.plan)?;
-    let over = body.lease_until + terms.margin + terms.skew < estate.clock.seconds();
-    let _looking = estate.looking.lock().await;
-    for pause in PROBE_PAUSES {
-        match estate.store.try_hold(&key).await? {
-            Hold::Held(_) => return Ok(over || !body.released),
-            Hold::NotOffered => return Ok(over),
-            // By who works on it, or by another process that only looks as we do, and lets go at once.
-            Hold::Taken => estate.clock.sleep(pause).await,
-        }
+    Ok(death(estate, body, terms).await?.is_some())
+}
+
+/// When whoever worked on a transaction was gone, seconds since the epoch; `None` where somebody may work on it still. One that
+/// was left to its next invocation has as long to begin that as a lease has to end, unless nobody can go on with it.
+pub(super) async fn death(
+    estate: &Estate,
+    body: &TransactionBody,
+    terms: &Terms,
+) -> Result<Option<i64>, StoreError> {
+    if body.released && !body.is_saved() {
+        // As another machine's clock has it, perhaps.
+        return Ok(Some(body.lease_until + terms.skew));
     }
-    Ok(false)
+    let now = estate.clock.seconds();
+    let over = body.lease_until + terms.margin + terms.skew < now;
+    Ok(match watch(estate, &body.plan).await? {
+        Watch::Somebody => None,
+        Watch::Nobody | Watch::Unknown if over => Some(body.lease_until),
+        // A process that is gone may have gone just now.
+        Watch::Nobody => (!body.released).then_some(now),
+        Watch::Unknown => None,
+    })
 }
 
 fn clocks(estate: &Estate) -> (i64, Duration) {

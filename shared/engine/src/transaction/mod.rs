@@ -32,8 +32,9 @@ use crate::record::body::{
     FORMAT, JournalBody, Phase, TransactionBody, UnknownFields, WrittenBy, encode,
 };
 use crate::stop::Deadline;
+use crate::unanswered::Unanswered;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use values::address::ResourceInstance;
 
@@ -90,6 +91,9 @@ pub struct Executing {
     transaction: Transaction,
     recorder: Arc<EstateRecorder>,
     reading: EstateReading,
+    /// When what was asked of providers can come to pass no more, on the clock that counts suspension. Fixed when it is first
+    /// asked for: by then they have ended.
+    quiet: OnceLock<Duration>,
 }
 
 impl Transaction {
@@ -192,7 +196,7 @@ impl Transaction {
             members: self.members.clone(),
             lease: self.lease.clone(),
         }));
-        Executing { transaction: self, recorder, reading }
+        Executing { transaction: self, recorder, reading, quiet: OnceLock::new() }
     }
 
     /// Refuses for good: the claims are taken back, and the plan cannot be used again.
@@ -313,16 +317,33 @@ impl Executing {
         self.transaction.settle_others(settler).await;
     }
 
+    /// Updates and deletes that were begun and never answered, and may still come to pass: with them it does not end, and they
+    /// may be outlasted before. To be asked once the providers have ended.
+    pub fn unanswered(&self) -> Option<Unanswered> {
+        let addresses = self.recorder.unanswered_changes();
+        if addresses.is_empty() {
+            return None;
+        }
+        let clock = &self.transaction.estate.clock;
+        let margin = Duration::from_secs(self.transaction.terms.margin.max(0).unsigned_abs());
+        let quiet = *self.quiet.get_or_init(|| clock.elapsed() + margin);
+        let left = quiet.saturating_sub(clock.elapsed());
+        Some(Unanswered::new(addresses, clock.now(), left))
+    }
+
     /// Ends: three writes, one for each move that an earlier transaction left half done and for each call that was
-    /// begun and never answered, and the sweep of what no living plan can know.
+    /// begun and never answered, and the sweep of what no living plan can know. What [`Executing::unanswered`] names is
+    /// outlasted first, as far as nobody has done that yet.
     ///
     /// # Errors
     /// Where another invocation took over, or the store fails.
     pub async fn commit(mut self) -> Result<EstateHeader, TransactionError> {
         let estate = self.transaction.estate.clone();
         self.recorder.settle_moves(&self.reading).await;
-        let margin = Duration::from_secs(self.transaction.terms.margin.max(0).unsigned_abs());
-        self.recorder.doubt_what_was_not_answered(margin).await?;
+        if let Some(unanswered) = self.unanswered() {
+            unanswered.outlast_in_silence(&*estate.clock).await;
+        }
+        self.recorder.doubt_what_was_not_answered().await?;
         let outputs = self.write_journal().await?;
         let finished = self.transaction.finished_others().await;
         // Done before it leaves the list: whoever reads in between sees that its claims have ended.

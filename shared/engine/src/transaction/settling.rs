@@ -14,6 +14,8 @@ pub struct InFlight {
     pub claim: Claim,
     /// What is recorded.
     pub recorded: InstanceState,
+    /// Until then, seconds since the epoch, it may still come to pass.
+    pub quiet: i64,
 }
 
 /// What became of a call in flight.
@@ -30,7 +32,7 @@ pub enum Settled {
 /// Finds out from providers what became of calls in flight.
 #[async_trait]
 pub trait Settler: Send + Sync {
-    /// Reads the object of an update or a delete; adopts what a create made, where the provider can prove which
-    /// object that is; [`Settled::InDoubt`] otherwise.
+    /// Waits until the call can come to pass no more. Reads the object of an update or a delete; adopts what a create made,
+    /// where the provider can prove which object that is; [`Settled::InDoubt`] otherwise.
     async fn settle(&self, in_flight: &InFlight) -> Settled;
 }

@@ -9,10 +9,9 @@ use crate::estate::{
     EstateError, EstateHeader, EstateReading, RecordFacts, Swapped, swap, swap_instance,
 };
 use crate::identifiers::{PlanId, WriteId, hexadecimal};
-use crate::object::StoredObject;
 use crate::record::body::{
-    BodyError, Claim, ClaimState, ClaimedAction, Doubt, InstanceBody, ObjectBody, Phase,
-    ProvisionersStanding, RecordKind, TransactionBody, decode, encode,
+    Claim, ClaimState, ClaimedAction, Doubt, InstanceBody, Phase, ProvisionersStanding, RecordKind,
+    TransactionBody, decode, encode,
 };
 use crate::state::InstanceState;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -40,11 +39,10 @@ impl Transaction {
         match body.phase {
             Phase::Fenced => {}
             Phase::Claiming | Phase::Executing => {
-                if !lease::is_dead(estate, &body, &self.terms).await? {
+                let Some(death) = lease::death(estate, &body, &self.terms).await? else {
                     return Ok(());
-                }
-                body.phase = Phase::Fenced;
-                body.write_id = WriteId::new(&*estate.random);
+                };
+                self.make_fenced(&mut body, death);
                 let bytes = encode(&key, &body)?;
                 // Whoever was first lives, or has fenced it: seen when the claims are looked at again.
                 if let Swapped::Lost(_) = swap(&*estate.store, &key, bytes, &record.version).await?
@@ -55,6 +53,13 @@ impl Transaction {
             Phase::Done | Phase::Rejected | Phase::Waiting => return Ok(()),
         }
         self.give_all_back(&key, &body, settler).await
+    }
+
+    /// Fences a transaction on which nobody works since `death`, seconds since the epoch.
+    fn make_fenced(&self, body: &mut TransactionBody, death: i64) {
+        body.quiet_from.insert(body.attempt, death + self.terms.margin);
+        body.phase = Phase::Fenced;
+        body.write_id = WriteId::new(&*self.estate.random);
     }
 
     /// Ends every claim of a fenced transaction, and takes it off the estate's list.
@@ -116,8 +121,7 @@ impl Transaction {
                             holder: Holder::of(&body),
                         });
                     }
-                    body.phase = Phase::Fenced;
-                    body.write_id = WriteId::new(&*estate.random);
+                    self.make_fenced(&mut body, estate.clock.seconds());
                     let bytes = encode(&key, &body)?;
                     match swap(&*estate.store, &key, bytes, &record.version).await? {
                         Swapped::Written(_) => {}
@@ -162,17 +166,16 @@ impl Transaction {
         Ok(())
     }
 
-    /// Settles what transactions had in flight that nobody can go on with, since they were fenced or their plan has
-    /// expired, and that nobody has met since: on records that no plan touches any more. What cannot be settled now is left for the
-    /// next one.
+    /// Settles what transactions had in flight that nobody can go on with, since they were fenced, or their plan has
+    /// expired or was never saved, and that nobody has met since: on records that no plan touches any more. What cannot
+    /// be settled now is left for the next one.
     pub(super) async fn settle_others(&self, settler: &dyn Settler) {
         let estate = &self.estate;
         for plan in self.header.under_way.iter().filter(|plan| **plan != self.plan) {
             let Ok(Some(body)) = estate.transaction(plan).await else { continue };
-            let expired = body.expires < estate.clock.seconds();
             let is_given_up = match body.phase {
                 Phase::Fenced => true,
-                Phase::Claiming | Phase::Executing => expired,
+                Phase::Claiming | Phase::Executing => !body.can_go_on(estate.clock.seconds()),
                 Phase::Done | Phase::Rejected | Phase::Waiting => false,
             };
             if is_given_up && let Err(error) = self.fence(plan, Some(settler)).await {
@@ -242,8 +245,12 @@ impl Transaction {
             ClaimState::Applying | ClaimState::Unfinished => {
                 let recorded = reading.state.instances.get(address);
                 let recorded = recorded.map(|s| (**s).clone()).unwrap_or_default();
-                let in_flight =
-                    InFlight { address: address.clone(), claim: claim.clone(), recorded };
+                let in_flight = InFlight {
+                    address: address.clone(),
+                    claim: claim.clone(),
+                    recorded,
+                    quiet: dead.quiet_from.get(&claim.attempt).copied().unwrap_or_default(),
+                };
                 let settled = match (claim.provisioners, settler) {
                     // What was made is recorded, as tainted, and stays so.
                     (Some(ProvisionersStanding::Begun), _) => {
@@ -273,8 +280,7 @@ impl Transaction {
         }
         if facts.is_void() {
             // Its object is at another record already.
-            put_state(&key, &mut body, &InstanceState::default())?;
-            body.revision = String::new();
+            self.estate.put_objects(&key, &mut body, &InstanceState::default())?;
         }
         body.claim = None;
         self.put_body(&key, body, &record.version).await
@@ -295,11 +301,7 @@ impl Transaction {
                 let ours = self.lease.body().await;
                 body.written_by = self.written_by_of(&ours);
                 body.written_at = estate.clock.seconds();
-                put_state(key, body, &state)?;
-                body.revision = match body.kind {
-                    RecordKind::Live => hexadecimal(&*estate.random),
-                    RecordKind::Shell | RecordKind::Tombstone => String::new(),
-                };
+                estate.put_objects(key, body, &state)?;
             }
             _ if claim.action == ClaimedAction::Create => {
                 body.doubt = Some(Doubt {
@@ -366,23 +368,4 @@ fn waves(reading: &EstateReading, open: Vec<ResourceInstance>) -> Vec<Vec<Resour
         waves.push(wave.into_iter().collect());
     }
     waves
-}
-
-/// Puts an instance's objects into a body.
-fn put_state(
-    key: &Key,
-    body: &mut InstanceBody,
-    state: &InstanceState,
-) -> Result<(), TransactionError> {
-    let object = |object: &StoredObject| ObjectBody::from_object(key, object);
-    let deposed = state.deposed.iter().map(|(k, o)| Ok((k.to_string(), object(o)?)));
-    body.object = state.current.as_ref().map(object).transpose()?;
-    body.deposed = deposed.collect::<Result<_, BodyError>>()?;
-    let live = body.object.is_some() || !body.deposed.is_empty();
-    body.kind = match (live, body.kind) {
-        (true, _) => RecordKind::Live,
-        (false, RecordKind::Live) => RecordKind::Tombstone,
-        (false, kind) => kind,
-    };
-    Ok(())
 }

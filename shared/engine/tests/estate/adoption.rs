@@ -1,23 +1,28 @@
 //! What a person decides about results that could not be recorded and creates in doubt.
 
-use crate::support::{address, estate, object};
+use crate::support::{NOW, TestClock, address, clock, estate_with, object};
 use engine::estate::{AdoptionError, Estate};
 use engine::identifiers::{Principal, RunId};
 use engine::record::body::Decided;
+use engine::transaction::Terms;
 use records::{Key, MemoryStore, RecordStore};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use values::address::ResourceInstance;
 
 struct Scene {
     store: Arc<MemoryStore>,
+    clock: Arc<TestClock>,
     estate: Estate,
     by: Principal,
 }
 
 fn scene() -> Scene {
     let store = Arc::new(MemoryStore::new());
-    let estate = estate(store.clone());
-    Scene { store, estate, by: Principal::from_stored("grace") }
+    let clock = clock();
+    let estate = estate_with(store.clone(), clock.clone(), 1);
+    Scene { store, clock, estate, by: Principal::from_stored("grace") }
 }
 
 fn body(id: &str, run: &str) -> Value {
@@ -45,12 +50,18 @@ impl Scene {
         self.put(key, &body(id, run)).await;
     }
     async fn doubt(&self) {
+        self.doubt_since(1).await;
+    }
+    async fn doubt_since(&self, since: i64) {
         self.record(&json!({
             "format": 1, "address": "test_thing.a", "kind": "shell", "revision": "", "write_id": "w",
             "written_at": 1, "written_by": { "run": "r0", "principal": "ada" },
-            "doubt": { "transaction": "p", "object": "current", "since": 1 }
+            "doubt": { "transaction": "p", "object": "current", "since": since }
         }))
         .await;
+    }
+    async fn dismiss(&self, address: &ResourceInstance) -> Result<usize, AdoptionError> {
+        self.estate.dismiss(address, None, &self.by, &Terms::default()).await
     }
     async fn values(&self) -> Option<String> {
         let reading = self.estate.read().await.unwrap();
@@ -93,7 +104,7 @@ async fn of_several_strays_one_has_to_be_named() {
     let run = RunId::from_stored("r2");
     scene.estate.adopt_stray(&a, Some(&run), &scene.by).await.unwrap();
     assert!(scene.values().await.unwrap().contains("two"));
-    assert_eq!(scene.estate.dismiss(&a, None, &scene.by).await.unwrap(), 1);
+    assert_eq!(scene.dismiss(&a).await.unwrap(), 1);
     assert!(scene.estate.read().await.unwrap().strays.is_empty());
 }
 
@@ -119,9 +130,28 @@ async fn a_doubt_is_settled_by_an_object_or_by_its_own_result_or_dismissed() {
 
     let dismissed = scene();
     dismissed.doubt().await;
-    assert_eq!(dismissed.estate.dismiss(&a, None, &dismissed.by).await.unwrap(), 1);
+    assert_eq!(dismissed.dismiss(&a).await.unwrap(), 1);
     assert_eq!(dismissed.estate.read().await.unwrap().records[&a].doubt, None);
     assert_eq!(dismissed.decisions().await, [Decided::DismissDoubt]);
+}
+
+#[tokio::test]
+async fn a_doubt_is_not_dismissed_while_its_create_may_still_come_to_pass() {
+    let scene = scene();
+    let a = address("test_thing.a");
+    scene.doubt_since(NOW).await;
+    let Terms { margin, skew, .. } = Terms::default();
+    for seconds in [0, margin, margin + skew] {
+        scene.clock.0.store(NOW + seconds, Ordering::Relaxed);
+        let refused = scene.dismiss(&a).await.unwrap_err();
+        let AdoptionError::TooEarly { until, .. } = &refused else { panic!("{refused}") };
+        assert_eq!(*until, NOW + margin + skew + 1);
+        assert!(refused.to_string().contains("until 2023-11-14T22:13:56Z"), "{refused}");
+    }
+    assert!(scene.decisions().await.is_empty(), "nothing is noted that is not done");
+    scene.clock.0.store(NOW + margin + skew + 1, Ordering::Relaxed);
+    assert_eq!(scene.dismiss(&a).await.unwrap(), 1);
+    assert_eq!(scene.decisions().await, [Decided::DismissDoubt]);
 }
 
 #[tokio::test]
@@ -144,7 +174,7 @@ async fn what_a_transaction_has_claimed_is_left_alone() {
         .await;
     let refused = scene.estate.adopt_stray(&a, None, &scene.by).await;
     assert!(matches!(refused, Err(AdoptionError::Claimed { .. })), "{refused:?}");
-    let refused = scene.estate.dismiss(&a, None, &scene.by).await;
+    let refused = scene.dismiss(&a).await;
     assert!(matches!(refused, Err(AdoptionError::Claimed { .. })), "{refused:?}");
     assert!(scene.decisions().await.is_empty(), "nothing is noted that is not done");
 }

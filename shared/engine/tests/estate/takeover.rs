@@ -10,12 +10,14 @@ use engine::identifiers::PlanId;
 use engine::record::body::{ClaimState, ClaimedAction, Phase, RecordKind};
 use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
 use engine::state::InstanceState;
-use engine::transaction::{Executing, InFlight, Settled, Settler, Transaction, TransactionError};
+use engine::transaction::{
+    Executing, InFlight, Settled, Settler, Terms, Transaction, TransactionError,
+};
 use engine::verdict::RejectCode;
 use records::MemoryStore;
 use records::testing::{Answer, ObservedStore, Write};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 const CREATED: (&str, ClaimedAction) = ("test_thing.created", ClaimedAction::Create);
@@ -160,6 +162,47 @@ async fn a_provider_settles_what_was_in_flight_and_is_asked_again_where_it_could
     let created = &reading.state.instances[&address(CREATED.0)];
     assert_eq!(created.current, Some(object("adopted")));
     assert_eq!(reading.header.unwrap().under_way, [PlanId::from_stored("p2")]);
+}
+
+/// Hears until when each call may still come to pass.
+#[derive(Default)]
+struct Hears(Mutex<Vec<i64>>);
+
+#[async_trait]
+impl Settler for Hears {
+    async fn settle(&self, in_flight: &InFlight) -> Settled {
+        self.0.lock().unwrap().push(in_flight.quiet);
+        Settled::Known(Box::new(in_flight.recorded.clone()))
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_and_nobody_can_go_on_with_is_taken_over_at_once() {
+    let Terms { margin, skew, .. } = Terms::default();
+    for (digest, refused, quiet) in [
+        ("unsaved", vec![], vec![NOW + skew + margin]),
+        ("that of a file", vec![Some(RejectCode::Busy)], vec![]),
+    ] {
+        let (store, clock) = (Arc::new(MemoryStore::new()), clock());
+        let theirs = estate_with(store.clone(), clock.clone(), 1);
+        let ours = estate_with(store, clock, 2);
+        let mut first = request("p1", "r1");
+        first.plan_digest = digest.into();
+        let mut begun = undecided(&theirs, first).await;
+        let members = members_now(&theirs, &[UPDATED]).await;
+        assert_eq!(begun.claim(members, None).await.unwrap(), []);
+        let left = begun.execute(theirs.read().await.unwrap(), None).await.unwrap();
+        left.recorder().begin(&address(UPDATED.0), &call(UPDATED.1)).await.unwrap();
+        left.pause().await.unwrap();
+
+        let hears = Hears::default();
+        let members = members_now(&ours, &[UPDATED]).await;
+        let mut next = undecided(&ours, request("p2", "r2")).await;
+        let verdicts = next.claim(members, Some(&hears)).await.unwrap();
+        let codes: Vec<_> = verdicts.iter().map(|verdict| verdict.code).collect();
+        assert_eq!((codes, hears.0.into_inner().unwrap()), (refused, quiet), "{digest}");
+        next.put_off().await.unwrap();
+    }
 }
 
 #[tokio::test]

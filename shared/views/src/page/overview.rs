@@ -127,6 +127,7 @@ fn question(stage: Stage) -> &'static str {
         Stage::Records => "Did the records that it rests on move?",
         Stage::Resources => "Did the world move under it?",
         Stage::Upstream => "Did the outputs of other estates move?",
+        Stage::Policy => "Does the team's own policy agree to it?",
     }
 }
 

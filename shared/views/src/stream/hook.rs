@@ -6,8 +6,10 @@ use crate::activity::{Operation, duration};
 use crate::ephemeral::{Due, words as ephemeral_words};
 use crate::json::Fields;
 use crate::object_label::Label;
+use crate::unanswered::waiting;
 use engine::changes::Action;
 use engine::hooks::{EphemeralStep, Hook, HookAction, HookObject};
+use jiff::Timestamp;
 use values::Value;
 use values::address::ResourceInstance;
 
@@ -215,6 +217,10 @@ impl Hook for Stream {
             fields.raw("elapsed_seconds", elapsed);
         });
         HookAction::Continue
+    }
+
+    fn unanswered(&self, addresses: &[ResourceInstance], until: Timestamp) {
+        self.log(&waiting(addresses, until));
     }
 
     fn stopping(&self) {

@@ -205,6 +205,22 @@ fn programs_follow_ephemeral_resources() {
 }
 
 #[test]
+fn what_is_waited_for_is_told_in_one_line() {
+    let text = "module.m[\"a b\"].aws_thing.a[0], module.m[\"a b\"].aws_thing.b: Not answered by the provider, and may still come to pass. Waiting until 2026-01-01T00:00:31Z...";
+    let addresses = [address("a", InstanceKey::Int(0)), address("b", InstanceKey::None)];
+    let until = jiff::Timestamp::new(1_767_225_630, 1).unwrap();
+    let (sink, time) = (Sink::default(), Time::default());
+    let progress = Progress::new(sink.shared(), time.clock(), Colour::Plain);
+    progress.unanswered(&addresses, until);
+    assert_eq!(sink.text(), format!("{text}\n"));
+
+    let sink = Sink::default();
+    Stream::new(sink.shared(), time.clock()).unanswered(&addresses, until);
+    let message: serde_json::Value = serde_json::from_str(&sink.text()).unwrap();
+    assert_eq!((&message["type"], &message["@message"]), (&"log".into(), &text.into()));
+}
+
+#[test]
 fn colours_are_asked_for() {
     let (sink, time) = (Sink::default(), Time::default());
     let progress = Progress::new(sink.shared(), time.clock(), Colour::Ansi);

@@ -1,31 +1,18 @@
 //! Several applies of one estate at once.
 
-use crate::estate::{Estate, Ran, eventually};
+use crate::estate::{Estate, Ran, eventually, two_things};
 use serde_json::json;
 
 const BUSY: i32 = 6;
 
-/// Two things that know nothing of each other.
+/// Two things that know nothing of each other, and an output of both.
 fn two(first: u32, second: u32, slow_ms: u32) -> String {
-    format!(
-        r#"
-resource "test_thing" "first" {{
-  name    = "first"
-  size    = {first}
-  slow_ms = {slow_ms}
-}}
-
-resource "test_thing" "second" {{
-  name    = "second"
-  size    = {second}
-  slow_ms = {slow_ms}
-}}
-
-output "sizes" {{
-  value = "${{test_thing.first.size}} and ${{test_thing.second.size}}"
-}}
+    two_things(first, second, slow_ms)
+        + r#"
+output "sizes" {
+  value = "${test_thing.first.size} and ${test_thing.second.size}"
+}
 "#
-    )
 }
 
 /// An estate with both, and for each a plan that changes it alone.

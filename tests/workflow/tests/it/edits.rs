@@ -1,28 +1,12 @@
 //! Records edited by hand, beside applies and providers.
 
-use crate::estate::{Estate, Ran, eventually};
-
-fn two(size: u32, slow_ms: u32) -> String {
-    format!(
-        r#"
-resource "test_thing" "first" {{
-  name    = "first"
-  size    = {size}
-  slow_ms = {slow_ms}
-}}
-
-resource "test_thing" "second" {{
-  name = "second"
-}}
-"#
-    )
-}
+use crate::estate::{Estate, Ran, eventually, two_things};
 
 #[test]
 fn what_an_apply_works_on_is_edited_once_it_has_ended() {
-    let estate = Estate::new(&two(1, 3000));
+    let estate = Estate::new(&two_things(1, 1, 3000));
     estate.succeed(&["apply", "-auto-approve"]);
-    estate.configure(&two(2, 3000));
+    estate.configure(&two_things(2, 1, 3000));
     let apply = estate.start(&["apply", "-auto-approve"]);
     eventually("it is at work", || estate.position("update", "first", "started").is_some());
     for edit in [
@@ -37,8 +21,9 @@ fn what_an_apply_works_on_is_edited_once_it_has_ended() {
     let applied = Ran::of(apply);
     assert!(applied.status.success(), "{}", applied.said());
     estate.succeed(&["state", "mv", "test_thing.first", "test_thing.other"]);
-    let moved =
-        two(2, 3000).replace("\"first\" {", "\"other\" {").replace("\"second\" {", "\"third\" {");
+    let moved = two_things(2, 1, 3000)
+        .replace("\"first\" {", "\"other\" {")
+        .replace("\"second\" {", "\"third\" {");
     estate.configure(&moved);
     estate.assert_settled();
     let mut names = estate.names();
@@ -70,9 +55,9 @@ fn a_thing_that_exists_is_imported_before_its_block_is_written() {
 
 #[test]
 fn what_a_killed_apply_had_in_flight_is_left_to_an_apply() {
-    let estate = Estate::new(&two(1, 0));
+    let estate = Estate::new(&two_things(1, 1, 0));
     estate.succeed(&["apply", "-auto-approve"]);
-    estate.configure(&two(2, 0));
+    estate.configure(&two_things(2, 1, 0));
     let calls = estate.calls().iter().filter(|call| call.phase != "started").count();
     let number = (calls + 1).to_string();
     let mut killed = false;

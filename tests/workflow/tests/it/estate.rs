@@ -29,6 +29,25 @@ provider "test" {
 }
 "#;
 
+/// Two things that know nothing of each other.
+pub(crate) fn two_things(first: u32, second: u32, slow_ms: u32) -> String {
+    format!(
+        r#"
+resource "test_thing" "first" {{
+  name    = "first"
+  size    = {first}
+  slow_ms = {slow_ms}
+}}
+
+resource "test_thing" "second" {{
+  name    = "second"
+  size    = {second}
+  slow_ms = {slow_ms}
+}}
+"#
+    )
+}
+
 pub(crate) struct Estate {
     directory: TempDir,
 }
@@ -100,8 +119,9 @@ impl Estate {
             .env_clear()
             .env("HOME", self.path())
             .env("TMPDIR", self.path())
-            // A world that is a folder has no requests under way once its provider is gone.
+            // A world that is a folder has no requests under way once its provider is gone, and one machine one clock.
             .env("PLUMB__TRANSACTIONS__MARGIN", "0s")
+            .env("PLUMB__TRANSACTIONS__SKEW", "0s")
             .env("TF_CLI_CONFIG_FILE", "cli.tfrc")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -168,6 +188,11 @@ impl Estate {
             let claim = &body["claim"];
             claim["state"] == "applying" && claim["action"] == "create"
         })
+    }
+
+    /// Instances whose records say that a provider was asked for something, and no answer is recorded.
+    pub(crate) fn in_flight(&self) -> BTreeSet<String> {
+        self.addresses(|body| body["claim"]["state"] == "applying")
     }
 
     /// Instances of which an object may exist that no record describes.

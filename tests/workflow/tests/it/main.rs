@@ -21,3 +21,4 @@ mod secrets;
 mod served;
 mod slices;
 mod soak;
+mod unanswered;

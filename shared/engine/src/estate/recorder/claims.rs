@@ -12,9 +12,8 @@ use crate::record::body::{
 use crate::recorder::{Call, CallRefused, NothingMore, RecordError, Step};
 use crate::state::InstanceState;
 use crate::transaction::{MemberProgress, Progress, Standing, TransactionError};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use values::address::ResourceInstance;
 
@@ -209,27 +208,31 @@ impl EstateRecorder {
         self.put(address, &state, Kind::Result(mark)).await
     }
 
-    /// Before the transaction ends: a call that was begun and never answered leaves its trace. A create may have
-    /// made something; what rests on the recorded values of another object is stale. An update or a delete may still
-    /// reach the world within `margin`, and a plan that has read the world before must be stale too: that is waited for.
-    pub(crate) async fn doubt_what_was_not_answered(
-        &self,
-        margin: Duration,
-    ) -> Result<(), TransactionError> {
-        let open: Vec<(ResourceInstance, Claim)> = {
-            let slots = lock(&self.slots);
-            let open = |(address, slot): (&ResourceInstance, &Arc<Slot>)| {
-                let claim = self.own_claim(slot)?;
-                let lost = claim.state == ClaimState::Applying && slot.stray.is_none();
-                lost.then(|| (address.clone(), claim))
-            };
-            slots.iter().filter_map(open).collect()
+    /// Calls that were begun and never answered.
+    fn unanswered(&self) -> BTreeMap<ResourceInstance, Claim> {
+        let slots = lock(&self.slots);
+        let unanswered = |(address, slot): (&ResourceInstance, &Arc<Slot>)| {
+            let claim = self.own_claim(slot)?;
+            let lost = claim.state == ClaimState::Applying && slot.stray.is_none();
+            lost.then(|| (address.clone(), claim))
         };
-        if open.iter().any(|(_, claim)| claim.action != ClaimedAction::Create) {
-            self.estate.clock.sleep(margin).await;
-        }
+        slots.iter().filter_map(unanswered).collect()
+    }
+
+    /// Instances whose update or delete was begun and never answered: it may still reach the world, and a plan that has read
+    /// the world before that must be stale. A create that comes late is found by whoever looks into its doubt.
+    pub(crate) fn unanswered_changes(&self) -> Vec<ResourceInstance> {
+        let changes = self.unanswered().into_iter();
+        let changes = changes.filter(|(_, claim)| claim.action != ClaimedAction::Create);
+        changes.map(|(address, _)| address).collect()
+    }
+
+    /// Before the transaction ends, and after what [`EstateRecorder::unanswered_changes`] names can reach the world no more:
+    /// a call that was begun and never answered leaves its trace. A create may have made something; what rests on the
+    /// recorded values of another object is stale.
+    pub(crate) async fn doubt_what_was_not_answered(&self) -> Result<(), TransactionError> {
         let plan = &self.plan;
-        for (address, claim) in open {
+        for (address, claim) in self.unanswered() {
             let now = self.estate.clock.seconds();
             let changed = self.estate.amend(&address, |body| {
                 let ours = body

@@ -24,7 +24,7 @@ pub(crate) use object::SharedAddresses;
 pub use object::{IdentityBody, ObjectBody, ObjectStatusBody};
 pub use output::OutputBody;
 pub use path::{PathBody, StepBody};
-pub use transaction::{Phase, TransactionBody};
+pub use transaction::{Phase, TransactionBody, UNSAVED};
 pub use workspace::WorkspaceBody;
 
 use crate::identifiers::{PlanId, Principal, RunId};

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The digest of a plan that is in the memory of the process that applies it alone.
+pub const UNSAVED: &str = "unsaved";
+
 /// The one transaction of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransactionBody {
@@ -34,7 +37,7 @@ pub struct TransactionBody {
     /// Attempts in a row that brought nothing forward.
     #[serde(default)]
     pub progressless_attempts: u32,
-    /// For earlier attempts whose last requests may still be on their way: from when on, seconds since the epoch,
+    /// For attempts that are over and whose last requests may still be on their way: from when on, seconds since the epoch,
     /// nothing that they sent can arrive any more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub quiet_from: BTreeMap<u32, i64>,
@@ -44,6 +47,19 @@ pub struct TransactionBody {
     /// Fields of newer versions.
     #[serde(flatten)]
     pub unknown: UnknownFields,
+}
+
+impl TransactionBody {
+    /// Whether another invocation might go on with its plan, `now`: it has not expired, and is not gone with the process that
+    /// had made it.
+    pub fn can_go_on(&self, now: i64) -> bool {
+        self.is_saved() && self.expires >= now
+    }
+
+    /// Whether its plan is in a file.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.plan_digest != UNSAVED
+    }
 }
 
 /// How far a transaction is.
