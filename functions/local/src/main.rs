@@ -19,6 +19,7 @@ mod session;
 mod signals;
 mod spill;
 mod stores;
+mod tested_modules;
 mod variables;
 mod whole_file;
 mod working_directory;

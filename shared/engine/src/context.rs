@@ -3,6 +3,7 @@
 mod importing;
 
 use crate::applying::{self, Applied, ApplyOptions};
+use crate::doubles::Doubles;
 use crate::environment::Environment;
 use crate::ephemeral;
 use crate::evaluation::{EvalContext, Operation};
@@ -36,13 +37,20 @@ pub type Variables = BTreeMap<Arc<str>, InputValue>;
 pub struct Context {
     environment: Environment,
     stop: Stop,
+    doubles: Arc<Doubles>,
     busy: Mutex<()>,
 }
 
 impl Context {
     /// A context in these surroundings. `stop` is shared with whoever may ask to stop.
     pub fn new(environment: Environment, stop: Stop) -> Context {
-        Context { environment, stop, busy: Mutex::new(()) }
+        Context { environment, stop, doubles: Arc::default(), busy: Mutex::new(()) }
+    }
+
+    /// The same, with what stands in for providers and resources in a test.
+    #[must_use]
+    pub fn with_doubles(self, doubles: Arc<Doubles>) -> Context {
+        Context { doubles, ..self }
     }
 
     /// Checks a configuration as far as that is possible without values for its variables, records
@@ -204,7 +212,8 @@ impl Context {
     }
 
     fn pool(&self) -> Arc<ProviderPool> {
-        Arc::new(ProviderPool::new(self.environment.providers.clone()))
+        let doubles = self.doubles.clone();
+        Arc::new(ProviderPool::new(self.environment.providers.clone(), doubles))
     }
 
     /// The normal plan before a destroy plan, seen by nobody. Its providers are its own: none is configured
@@ -219,6 +228,7 @@ impl Context {
     ) -> Rehearsed {
         let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
         let unobserved = Context::new(environment, self.stop.clone());
+        let unobserved = unobserved.with_doubles(self.doubles.clone());
         let pool = self.pool();
         let context =
             unobserved.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);

@@ -8,6 +8,7 @@
 //! - [`verdicts`]: what the stages of a saved plan came to.
 //! - [`contract`]: what stores guarantee, and why one is refused.
 //! - [`diagnostics`]: errors and warnings.
+//! - [`module_tests`] and [`junit`]: what the tests of a module come to.
 //!
 //! Sensitive values are written nowhere but in the JSON of plans, states and outputs, which
 //! programs ask for and which says of each value whether it is sensitive.
@@ -23,7 +24,9 @@ mod diff;
 mod ephemeral;
 pub mod function_signatures;
 mod json;
+pub mod junit;
 mod layout;
+pub mod module_tests;
 mod module_tree;
 mod object_label;
 mod order;

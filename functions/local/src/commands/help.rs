@@ -42,6 +42,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("state show", "Show one recorded resource instance"),
     ("submit", "Have a deployed bundle plan a commit"),
     ("taint", "Mark a resource instance as one to be replaced"),
+    ("test", "Run the tests of the module"),
     ("untaint", "Take that mark back"),
     ("version", "Show the version"),
     ("workspace delete", "Delete a workspace"),
@@ -90,6 +91,24 @@ const REMOTE: &str = "\
                          the token in PLUMB_TOKEN.
 ";
 
+const TEST: &str = "\
+Usage: plumb [-chdir=DIR] test [options]
+
+Runs the tests of the module: the run blocks of all files *.tftest.hcl and *.tftest.json here and in tests/, in their
+order. What they make is real unless it is mocked, is recorded in memory alone, and is deleted at the end of each file.
+
+Options:
+
+  -filter=FILE           Run this file alone, named as in the output. May be given often.
+  -json                  Write one JSON message a line.
+  -junit-xml=FILE        Write a report for programs that show and count tests, too.
+  -no-color              Write no colours.
+  -test-directory=DIR    Where test files are, beside those here (tests).
+  -var 'NAME=VALUE'      Set a variable of the module. May be given often.
+  -var-file=FILE         Set variables from a file. May be given often.
+  -verbose               Show what each run planned, or what there is since.
+";
+
 /// Prints what there is to know about a command, or about all.
 pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command {
@@ -103,11 +122,12 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["destroy"] => format!(
             "Usage: plumb [-chdir=DIR] destroy [options]\n\nOptions:\n\n{OPERATION}  -auto-approve          Ask nobody for approval.\n"
         ),
+        ["test"] => TEST.to_owned(),
         ["console"] => "Usage: plumb [-chdir=DIR] console [options]\n\nSays what expressions come to: line by line at a terminal; from a pipe, all lines are evaluated and the last is\nanswered. Changes nothing.\n\nOptions:\n\n  -plan                  Plan first, and show resources as they would be.\n  -var 'NAME=VALUE'      Set a root variable. May be given often.\n  -var-file=FILE         Set root variables from a file. May be given often.\n".to_owned(),
         ["graph"] => "Usage: plumb [-chdir=DIR] graph\n\nWrites the resources of the configuration and what they depend on in the DOT language.\n".to_owned(),
         ["fmt"] => "Usage: plumb [-chdir=DIR] fmt [options] [FILE | DIRECTORY | -]...\n\nLays out configuration (.tf, .tfvars, .tftest.hcl, .tfmock.hcl) in the canonical style: the files of the working\ndirectory, those that are named, or with - standard input. JSON is left as it is.\n\nOptions:\n\n  -check                 Change nothing. Exits with 0 where all is laid out already, and with 3 where not.\n  -diff                  Show what changes.\n  -list=false            Do not list the files that change.\n  -no-color              Write no colours.\n  -recursive             Also lay out what is in directories below.\n  -write=false           Change no file.\n".to_owned(),
         ["validate"] => format!(
-            "Usage: plumb [-chdir=DIR] validate [-json] [-plan=FILE]\n\nChecks the configuration. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"
+            "Usage: plumb [-chdir=DIR] validate [-json] [-no-tests] [-test-directory=DIR] [-plan=FILE]\n\nChecks the configuration, and its test files unless -no-tests is given. With -plan, runs every stage of a saved plan against the records and the\nworld, and changes nothing.\n\nOptions with -plan:\n\n{VERDICTS}"
         ),
         ["show"] => "Usage: plumb [-chdir=DIR] show [-json] [-reads] [FILE]\n\nShows a saved plan, or the records.\n\nOptions:\n\n  -reads                 Show what a saved plan changes and what it looked at, by path.\n                         With -json, under the key \"plumbline_sets\" of the plan.\n".to_owned(),
         ["output"] => "Usage: plumb [-chdir=DIR] output [-json | -raw] [NAME]\n".to_owned(),
@@ -142,7 +162,7 @@ pub(super) fn run(command: &[&str]) -> u8 {
         ["cancel"] => format!(
             "Usage: plumb [global options] cancel [options] RUN\n\nStops a run of a deployed bundle, unless it is changing things already.\n\nOptions:\n\n{REMOTE}"
         ),
-        ["init"] => "Usage: plumb [-chdir=DIR] init [options]\n\nInstalls the required modules and providers, and locks the providers' versions and checksums in .terraform.lock.hcl.\n\nOptions:\n\n  -json                  Write one JSON message a line.\n  -input=false           Ask nobody for values.\n  -lockfile=readonly     Fail where the lock file would have to name other providers, and never write it.\n  -new-estate            Nothing exists yet, whatever state there may be elsewhere.\n  -no-color              Write no colours.\n  -plugin-dir=DIR        Install providers from this directory alone. May be given often.\n  -upgrade               Choose the newest versions that the constraints allow, whatever is locked.\n".to_owned(),
+        ["init"] => "Usage: plumb [-chdir=DIR] init [options]\n\nInstalls the required modules and providers, and locks the providers' versions and checksums in .terraform.lock.hcl.\n\nOptions:\n\n  -json                  Write one JSON message a line.\n  -input=false           Ask nobody for values.\n  -lockfile=readonly     Fail where the lock file would have to name other providers, and never write it.\n  -new-estate            Nothing exists yet, whatever state there may be elsewhere.\n  -no-color              Write no colours.\n  -plugin-dir=DIR        Install providers from this directory alone. May be given often.\n  -test-directory=DIR    Where test files are, beside those here (tests).\n  -upgrade               Choose the newest versions that the constraints allow, whatever is locked.\n".to_owned(),
         ["providers", "lock"] => "Usage: plumb [-chdir=DIR] providers lock [options] [PROVIDER]...\n\nRecords the checksums of required providers in .terraform.lock.hcl, as their origin registries have signed them, whatever\nthe CLI configuration says of installing. Nothing is installed.\n\nOptions:\n\n  -enable-plugin-cache   Use packages of the plugin cache.\n  -fs-mirror=DIR         Ask this directory instead of the registries.\n  -net-mirror=URL        Ask this network mirror instead of the registries.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
         ["providers", "mirror"] => "Usage: plumb [-chdir=DIR] providers mirror [options] DIRECTORY\n\nCopies the packages of required providers from their origin registries into a directory, which can then be used as a\nfilesystem mirror or, published by a web server, as a network mirror.\n\nOptions:\n\n  -lock-file=false       Choose versions by the constraints alone.\n  -platform=OS_ARCH      For this platform. May be given often; else for the one that this program runs on.\n".to_owned(),
         ["providers", "schema"] => "Usage: plumb [-chdir=DIR] providers schema -json\n".to_owned(),

@@ -9,11 +9,13 @@ use crate::invocation::Invocation;
 use crate::provider_installation::{self, Options};
 use crate::reporter::Voice;
 use crate::session::Session;
+use crate::tested_modules::TestedModules;
 use engine::existing_state::{
     ConfiguredBackend, ExistingStateError, NewEstate, check_existing_state,
 };
 use language::diagnostics::{Diagnostic, Diagnostics};
-use language::module::{Module, Settings, read_module};
+use language::module::test_file::{self, DEFAULT_DIRECTORY};
+use language::module::{Configuration, Module, Settings, read_module};
 use language::source::Sources;
 use records::Opening;
 use runs::RunError;
@@ -39,7 +41,7 @@ const FLAGS: &[Flag] = &[
     Flag::Switch("compact-warnings"),
     Flag::Unsupported("from-module"),
     Flag::Unsupported("migrate-state"),
-    Flag::Unsupported("test-directory"),
+    Flag::Value("test-directory"),
     Flag::Unsupported("cloud"),
 ];
 
@@ -102,9 +104,10 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         return Err(invalid_configuration(session, diagnostics, sources));
     }
     session.reporter.diagnostics(&diagnostics, &sources);
+    let tested = tested_modules(session, flags, &sources)?;
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
     let options = Options { upgrade, readonly, directories };
-    provider_installation::install(session, &source.configuration, &options).await?;
+    provider_installation::install(session, &source.configuration, &tested, &options).await?;
     step(session, "output_init_success_message", "\nPlumbline has been successfully initialized!");
     if !session.environment.in_automation() {
         step(
@@ -114,6 +117,24 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         );
     }
     Ok(0)
+}
+
+/// The modules that tests have beside the module under test.
+fn tested_modules(
+    session: &Session,
+    flags: &Flags,
+    sources: &Arc<Sources>,
+) -> Result<Vec<Arc<Configuration>>, Failure> {
+    let directory = flags.value("test-directory").unwrap_or(DEFAULT_DIRECTORY);
+    let (found, mut diagnostics) = test_file::load(&*session.directory.files, directory, sources);
+    let mut modules = TestedModules::new(&session.directory, sources.clone());
+    for file in &found.files {
+        diagnostics.extend(modules.of_runs(file).1);
+    }
+    match diagnostics.has_errors() {
+        true => Err(invalid_configuration(session, diagnostics, sources.clone())),
+        false => Ok(modules.all().cloned().collect()),
+    }
 }
 
 fn invalid_configuration(

@@ -33,7 +33,7 @@ async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let mut operation = Operation::parse(session, flags)?;
     let generate = flags.value("generate-config-out");
     operation.generate_config_out = generate.map(str::to_owned);
-    signals::listen(session.stop.clone(), session.reporter.clone());
+    signals::listen(session.stop.clone(), session.reporter.clone(), signals::CHANGES);
     session.reporter.keep_ticking();
     let Planned { outcome, generated, .. } = operation::plan(session, &operation).await?;
     if outcome.diagnostics.has_errors() {

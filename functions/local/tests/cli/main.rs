@@ -14,6 +14,7 @@ mod initialization;
 mod lifecycle;
 mod migrate;
 mod migrate_store;
+mod module_tests;
 mod modules;
 mod outputs;
 mod project;
