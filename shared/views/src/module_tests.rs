@@ -1,6 +1,7 @@
 //! Tests of a module as people read them.
 
 use crate::colour::Colour;
+use crate::layout::wrap;
 use crate::plan_text::{TextOptions, write_plan};
 use crate::plan_view::PlanView;
 use crate::product::NAME;
@@ -87,24 +88,29 @@ pub fn summary_text(summary: TestSummary, colour: Colour) -> String {
 }
 
 /// That deleting what a run has made did not go well, and why follows.
-pub fn destroying_failed(place: &str) -> String {
-    format!("{NAME} encountered an error destroying resources created while executing {place}.\n")
+pub fn destroying_failed(place: &str, width: usize) -> String {
+    let text = format!(
+        "{NAME} encountered an error destroying resources created while executing {place}."
+    );
+    wrap(&text, width) + "\n"
 }
 
 /// What could not be deleted.
-pub fn left_text(place: &str, leftovers: &Leftovers) -> String {
-    let mut text = format!(
+pub fn left_text(place: &str, leftovers: &Leftovers, width: usize) -> String {
+    let text = format!(
         "\n{NAME} left the following resources in state after executing {place}, and they need to be cleaned up manually:\n"
     );
+    let mut text = wrap(&text, width);
     push_objects(leftovers, &mut text);
     text
 }
 
 /// What exists by the time that tests are given up.
-pub fn abandoned_text(place: &str, leftovers: &Leftovers) -> String {
-    let mut text = format!(
+pub fn abandoned_text(place: &str, leftovers: &Leftovers, width: usize) -> String {
+    let text = format!(
         "\n{NAME} was interrupted while executing {place}, and has not deleted the following resources:\n"
     );
+    let mut text = wrap(&text, width);
     push_objects(leftovers, &mut text);
     text
 }

@@ -17,6 +17,7 @@ use observer::Observer;
 use std::path::Path;
 use views::junit;
 use views::module_tests::summary_text;
+use views::stream::TestPlace;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     let known = [
@@ -56,10 +57,18 @@ async fn test(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     if session.stop.level() == StopLevel::Hard {
         return Ok(1);
     }
-    session.reporter.diagnostics(&suite.superfluous_overrides(), &sources);
+    let superfluous = suite.superfluous_overrides();
     match &session.reporter.voice {
-        Voice::Json(stream) => stream.test_summary(summary),
+        Voice::Json(stream) => {
+            for warning in &superfluous {
+                let file = warning.subject.map(|span| sources.name(span.file));
+                let place = TestPlace { file: file.as_deref().unwrap_or_default(), run: None };
+                stream.test_diagnostics(place, [warning], &sources);
+            }
+            stream.test_summary(summary);
+        }
         Voice::Human(_) => {
+            session.reporter.diagnostics(&superfluous, &sources);
             session.reporter.print(&summary_text(summary, session.reporter.text.colour));
         }
     }

@@ -11,7 +11,7 @@ mod variables;
 
 use crate::environment::Environment;
 use crate::stop::{Stop, StopLevel};
-use language::diagnostics::Diagnostics;
+use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 use language::module::test_file::TestFile;
 use language::variables::RootValues;
@@ -129,7 +129,11 @@ impl Tester {
         summary: &mut TestSummary,
         observer: &dyn TestObserver,
     ) -> TestStatus {
-        let mut status = TestStatus::Pass;
+        // Of a file without runs nothing can be wrong.
+        let mut status = match file.file.runs.is_empty() {
+            true => TestStatus::Pass,
+            false => TestStatus::Pending,
+        };
         let mut states = States::default();
         observer.file(&file.file, FileProgress::Starting);
         for (index, run) in file.file.runs.iter().enumerate() {
@@ -145,6 +149,9 @@ impl Tester {
                 let execution = execution::Execution { tester: self, suite, file, run, index };
                 execution.carry_out(&mut states).await
             };
+            if self.is_aborted() {
+                report = RunReport::error(given_up().into());
+            }
             if report.status != TestStatus::Skip {
                 report.began = Some(begun);
                 report.took = self.environment.clock.elapsed().saturating_sub(started);
@@ -182,4 +189,11 @@ impl Tester {
         stop.request();
         work.await
     }
+}
+
+fn given_up() -> Diagnostic {
+    Diagnostic::error(
+        "Test interrupted",
+        "The test operation could not be completed due to an interrupt signal. Please read the remaining diagnostics carefully for any sign of failed state cleanup or dangling resources.",
+    )
 }

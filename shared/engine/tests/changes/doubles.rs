@@ -207,7 +207,7 @@ async fn what_nobody_gives_is_made_up_by_its_type() {
     let plan = estate.plan(TEXT).await;
     assert_eq!(
         actions(&plan),
-        ["data.test_thing.d Read (read_because_config_unknown)", "test_thing.a Create",]
+        ["test_thing.a Create", "data.test_thing.d Read (read_because_config_unknown)"]
     );
     let outputs = estate.apply(TEXT).await.outputs.unwrap();
     let a = &outputs["a"];

@@ -74,6 +74,10 @@ impl TestObserver for Observer {
                 self.reporter.print(&run_line(&run.name, report.status, text.colour));
                 self.reporter.write(|out| write_shown(report, text, out));
                 self.reporter.diagnostics(&report.diagnostics, sources);
+                if report.diagnostics.iter().any(|diagnostic| !diagnostic.is_error()) {
+                    // What is next to the warnings is no part of them.
+                    self.reporter.print("\n");
+                }
             }
         }
     }
@@ -93,13 +97,13 @@ impl TestObserver for Observer {
             stream.test_diagnostics(place, &leftovers.diagnostics, sources);
             return;
         }
-        let place = place(file, run);
+        let (place, width) = (place(file, run), self.reporter.text.width);
         if leftovers.diagnostics.has_errors() {
-            crate::reporter::to_stderr(&destroying_failed(&place));
+            crate::reporter::to_stderr(&destroying_failed(&place, width));
         }
         self.reporter.diagnostics(&leftovers.diagnostics, sources);
         if !leftovers.objects.is_empty() {
-            crate::reporter::to_stderr(&left_text(&place, leftovers));
+            crate::reporter::to_stderr(&left_text(&place, leftovers, width));
         }
     }
 
@@ -107,7 +111,9 @@ impl TestObserver for Observer {
         match &self.reporter.voice {
             Voice::Json(stream) => stream.test_interrupt(&file.name, &run.name, leftovers),
             Voice::Human(_) => {
-                crate::reporter::to_stderr(&abandoned_text(&place(file, run), leftovers));
+                let width = self.reporter.text.width;
+                let text = abandoned_text(&place(file, run), leftovers, width);
+                crate::reporter::to_stderr(&text);
             }
         }
     }
