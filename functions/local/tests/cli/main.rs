@@ -14,6 +14,7 @@ mod initialization;
 mod lifecycle;
 mod migrate;
 mod migrate_store;
+mod module_test_cleanup;
 mod module_tests;
 mod modules;
 mod outputs;
