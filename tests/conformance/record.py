@@ -3,7 +3,7 @@
 
     record.py             compares; exits with 1 where something differs
     record.py -write      writes what Terraform says into the files of cases
-    record.py formatting  only this area (expressions, formatting, files)
+    record.py formatting  only this area (expressions, formatting, files, tests)
 
 Needs `terraform` 1.11.4 on PATH. Cases are lines of JSON: what is asked stands in them, and beside it what Terraform
 answered. To add a case, add a line without an answer and run with -write.
@@ -103,7 +103,37 @@ def files(cases):
     return answers
 
 
-AREAS = {"expressions": expressions, "formatting": formatting, "files": files}
+def told(stream):
+    """What a stream of messages tells of each run: what it came to, then the summaries of what is said, sorted."""
+    lines, said = [], []
+    for message in map(json.loads, stream.splitlines()):
+        kind, place = message["type"], " ".join(filter(None, [message.get("@testfile"), message.get("@testrun")]))
+        if kind == "diagnostic":
+            said.append(f"{place}: {message['@message']}")
+            continue
+        lines += sorted(said)
+        said = []
+        if kind in ("test_run", "test_file") and message[kind]["progress"] == "complete":
+            lines.append(f"{place} {message[kind]['status']}")
+        elif kind == "test_summary":
+            lines.append(message["@message"])
+    return lines + sorted(said)
+
+
+def tests(cases):
+    answers = []
+    for case in cases:
+        with tempfile.TemporaryDirectory() as directory:
+            for name, text in case["files"].items():
+                Path(directory, name).parent.mkdir(parents=True, exist_ok=True)
+                Path(directory, name).write_text(text)
+            terraform(["init", "-backend=false", "-input=false"], directory)
+            _, out, _ = terraform(["test", "-json", *case.get("arguments", [])], directory)
+            answers.append({"told": told(out)})
+    return answers
+
+
+AREAS = {"expressions": expressions, "formatting": formatting, "files": files, "tests": tests}
 
 
 def main(arguments):
@@ -119,7 +149,7 @@ def main(arguments):
         print(f"{area:<14}{len(cases):>7}{len(cases) - len(wrong):>10}")
         if write:
             for case, answer in zip(cases, answers):
-                for key in ("result", "errors", "output"):
+                for key in ("result", "errors", "output", "told"):
                     case.pop(key, None)
                 case.update(answer)
             path.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases))

@@ -24,6 +24,7 @@ mod spill;
 mod stored_token;
 mod stores;
 mod terminal;
+mod tested_modules;
 mod variables;
 mod whole_file;
 mod working_directory;

@@ -66,16 +66,23 @@ pub(crate) async fn recorded(session: &Session) -> Result<BTreeSet<ProviderAddre
     Ok(objects.map(|object| object.provider.provider.clone()).collect())
 }
 
-/// Installs what a configuration and the records require, and locks it.
+/// Installs what a configuration, the modules that its tests have beside it, and the records require, and locks it.
 ///
 /// # Errors
 /// Where a provider is not installed, or the lock file cannot be written or may not be.
 pub(crate) async fn install(
     session: &Session,
     configuration: &Configuration,
+    tested: &[Arc<Configuration>],
     options: &Options<'_>,
 ) -> Result<(), Failure> {
     let mut requirements = requirements(configuration)?;
+    for module in tested {
+        for (provider, wanted) in self::requirements(module)? {
+            let all = requirements.entry(provider).or_default();
+            *all = all.clone().and(&wanted);
+        }
+    }
     if options.records {
         // What the configuration has no more is there to be destroyed yet.
         for provider in recorded(session).await? {

@@ -4,6 +4,7 @@ mod importing;
 
 use crate::applying::{self, Applied, ApplyOptions};
 use crate::clock::moment;
+use crate::doubles::Doubles;
 use crate::environment::Environment;
 use crate::ephemeral;
 use crate::evaluation::{EvalContext, Operation};
@@ -38,13 +39,20 @@ pub type Variables = BTreeMap<Arc<str>, InputValue>;
 pub struct Context {
     environment: Environment,
     stop: Stop,
+    doubles: Arc<Doubles>,
     busy: Mutex<()>,
 }
 
 impl Context {
     /// A context in these surroundings. `stop` is shared with whoever may ask to stop.
     pub fn new(environment: Environment, stop: Stop) -> Context {
-        Context { environment, stop, busy: Mutex::new(()) }
+        Context { environment, stop, doubles: Arc::default(), busy: Mutex::new(()) }
+    }
+
+    /// The same, with what stands in for providers and resources in a test.
+    #[must_use]
+    pub fn with_doubles(self, doubles: Arc<Doubles>) -> Context {
+        Context { doubles, ..self }
     }
 
     /// Checks a configuration as far as that is possible without values for its variables, records
@@ -220,7 +228,7 @@ impl Context {
     /// A context in the same surroundings, without observers.
     pub fn unobserved(&self) -> Context {
         let environment = Environment { hooks: Vec::new(), ..self.environment.clone() };
-        Context::new(environment, self.stop.clone())
+        Context::new(environment, self.stop.clone()).with_doubles(self.doubles.clone())
     }
 
     /// Evaluates what is named in a configuration, for questions about it. Variables without a value are
@@ -247,7 +255,8 @@ impl Context {
     }
 
     fn pool(&self) -> Arc<ProviderPool> {
-        Arc::new(ProviderPool::new(self.environment.providers.clone()))
+        let doubles = self.doubles.clone();
+        Arc::new(ProviderPool::new(self.environment.providers.clone(), doubles))
     }
 
     /// The normal plan before a destroy plan, seen by nobody. Its providers are its own: none is configured

@@ -13,7 +13,8 @@ use language::syntax::ast::Body;
 use providers::{Provider, ProviderSchema, TypedSchema};
 use std::sync::Arc;
 use values::address::{
-    ConfigResource, ModuleInstance, ProviderAddress, ProviderConfigAddress, Resource, ResourceMode,
+    ConfigResource, ModuleInstance, ProviderAddress, ProviderConfigAddress, Resource,
+    ResourceInstance, ResourceMode,
 };
 
 /// What all instances of a declared resource have in common.
@@ -53,6 +54,15 @@ impl Declared {
             return None;
         };
         Some(Declared { resource: resource.clone(), node, provider_address, provider, schema })
+    }
+
+    /// The provider as one instance meets it.
+    pub(crate) fn provider_of(
+        &self,
+        context: &EvalContext,
+        instance: &ResourceInstance,
+    ) -> Arc<dyn Provider> {
+        context.pool.doubled(&self.provider_address, &self.provider, instance)
     }
 
     pub(crate) fn block(&self) -> Option<&ResourceBlock> {

@@ -1,4 +1,9 @@
-//! Expressions in the root module, against what is recorded or what a plan makes of it: the console.
+//! Expressions in the root module, against what is recorded or what a plan makes of it: the console, and
+//! assertions of tests.
+
+mod assertions;
+
+pub use assertions::TestNames;
 
 use crate::changes::Action;
 use crate::evaluation::{EvalContext, RepetitionData, blocking, evaluate_expansion};

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use values::Value;
 use values::address::{
     ConfigResource, ModuleInstance, ModulePath, ProviderAddress, ProviderConfigAddress,
+    ResourceInstance,
 };
 
 /// A running provider as the resources of one module see it: their requests carry what the module says to it.
@@ -30,6 +31,16 @@ pub(crate) fn running_for(
         Some(meta) => Arc::new(WithMeta { provider, meta }),
         None => provider,
     })
+}
+
+/// The same, as one instance meets it: a test may have something stand in for the provider there.
+pub(crate) fn running_at(
+    context: &EvalContext,
+    address: &ProviderConfigAddress,
+    instance: &ResourceInstance,
+) -> Option<Arc<dyn Provider>> {
+    let running = running_for(context, address, &instance.module.path())?;
+    Some(context.pool.doubled(address, &running, instance))
 }
 
 /// That a resource's module says something to a provider that does not want to hear it.

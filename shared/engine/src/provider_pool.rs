@@ -1,6 +1,7 @@
 //! The providers of one operation: each configuration is one running provider, schemas are asked
 //! once.
 
+use crate::doubles::Doubles;
 use crate::open_ephemerals::OpenEphemerals;
 use language::diagnostics::Diagnostic;
 use providers::{Provider, ProviderError, ProviderSchema, Providers};
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;
-use values::address::{ModulePath, ProviderAddress, ProviderConfigAddress};
+use values::address::{ModulePath, ProviderAddress, ProviderConfigAddress, ResourceInstance};
 
 pub(crate) struct ProviderPool {
     source: Arc<dyn Providers>,
@@ -20,10 +21,12 @@ pub(crate) struct ProviderPool {
     closed: AtomicBool,
     /// What is open at them.
     pub(crate) ephemerals: OpenEphemerals,
+    /// What stands in for them.
+    pub(crate) doubles: Arc<Doubles>,
 }
 
 impl ProviderPool {
-    pub(crate) fn new(source: Arc<dyn Providers>) -> ProviderPool {
+    pub(crate) fn new(source: Arc<dyn Providers>, doubles: Arc<Doubles>) -> ProviderPool {
         ProviderPool {
             source,
             running: RwLock::default(),
@@ -31,6 +34,7 @@ impl ProviderPool {
             starting: Mutex::new(()),
             closed: AtomicBool::new(false),
             ephemerals: OpenEphemerals::default(),
+            doubles,
         }
     }
 
@@ -74,6 +78,10 @@ impl ProviderPool {
                 }
             }
         }
+        let provider = match self.schema(&address.provider) {
+            Some(schemas) => self.doubles.of_provider(address, provider, schemas),
+            None => provider,
+        };
         self.running
             .write()
             .unwrap_or_else(PoisonError::into_inner)
@@ -91,6 +99,19 @@ impl ProviderPool {
 
     pub(crate) fn running(&self, address: &ProviderConfigAddress) -> Option<Arc<dyn Provider>> {
         self.running.read().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
+    }
+
+    /// A running provider as one instance meets it.
+    pub(crate) fn doubled(
+        &self,
+        address: &ProviderConfigAddress,
+        running: &Arc<dyn Provider>,
+        instance: &ResourceInstance,
+    ) -> Arc<dyn Provider> {
+        match self.schema(&address.provider) {
+            Some(schemas) => self.doubles.of_instance(address, running, &schemas, instance),
+            None => running.clone(),
+        }
     }
 
     /// A running provider, of whatever configuration; started unconfigured if there is none. For functions, which

@@ -1,6 +1,9 @@
 //! Errors and warnings about configuration, as data.
 
+use std::sync::Arc;
+
 use serde::Serialize;
+use values::address::{ModuleInstance, ResourceInstance};
 
 use crate::source::{Sources, Span};
 
@@ -32,6 +35,32 @@ pub struct Diagnostic {
     pub address: Option<String>,
     /// Why the value was refused, where that changes how the diagnostic is reported.
     pub cause: Option<Cause>,
+    /// The condition that does not hold, where the diagnostic is about one that a module's author wrote.
+    pub condition: Option<FailedCondition>,
+}
+
+/// A condition of a module's author that does not hold: tests may expect that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedCondition {
+    /// Where its object is declared.
+    pub module: ModuleInstance,
+    /// What it belongs to.
+    pub object: Checkable,
+    /// What it was found to be before it became a warning.
+    pub found: Severity,
+}
+
+/// What conditions belong to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Checkable {
+    /// `var.name`
+    Variable(Arc<str>),
+    /// `output.name`
+    Output(Arc<str>),
+    /// `check.name`
+    Check(Arc<str>),
+    /// An instance of a resource or data source.
+    Resource(ResourceInstance),
 }
 
 /// A property of a value that led to a diagnostic.
@@ -94,6 +123,18 @@ pub struct FunctionParameter {
     pub type_constraint: serde_json::Value,
 }
 
+/// As tests name it.
+impl std::fmt::Display for Checkable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Checkable::Variable(name) => write!(f, "var.{name}"),
+            Checkable::Output(name) => write!(f, "output.{name}"),
+            Checkable::Check(name) => write!(f, "check.{name}"),
+            Checkable::Resource(address) => write!(f, "{address}"),
+        }
+    }
+}
+
 impl Diagnostic {
     /// A diagnostic without a place.
     pub fn new(severity: Severity, summary: impl Into<String>, detail: impl Into<String>) -> Self {
@@ -106,6 +147,7 @@ impl Diagnostic {
             expression: None,
             address: None,
             cause: None,
+            condition: None,
         }
     }
 
@@ -158,6 +200,21 @@ impl Diagnostic {
     #[must_use]
     pub fn because(mut self, cause: Cause) -> Self {
         self.cause = Some(cause);
+        self
+    }
+
+    /// Notes the condition that does not hold; it counts as what the diagnostic is by now.
+    #[must_use]
+    pub fn of_condition(mut self, module: &ModuleInstance, object: Checkable) -> Self {
+        let found = self.severity;
+        self.condition = Some(FailedCondition { module: module.clone(), object, found });
+        self
+    }
+
+    /// The same as an error.
+    #[must_use]
+    pub fn as_error(mut self) -> Self {
+        self.severity = Severity::Error;
         self
     }
 

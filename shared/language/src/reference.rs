@@ -51,6 +51,10 @@ pub enum Subject {
     EachValue,
     /// `self`
     SelfObject,
+    /// `output.name`, in a test: an output of the module under test.
+    Output(Arc<str>),
+    /// `run.name`, in a test: the outputs of an earlier run.
+    Run(Arc<str>),
 }
 
 /// The attributes of `path`.
@@ -169,6 +173,19 @@ impl Reference {
                 .at(traversal.root_span),
             )),
             _ => parser.resource(ResourceMode::Managed, traversal.root.clone(), 0),
+        }
+    }
+
+    /// What a traversal names in a test, where there are also `output` and `run`.
+    ///
+    /// # Errors
+    /// As [`Reference::parse`].
+    pub fn parse_in_test(traversal: &Arc<Traversal>) -> Result<Reference, Box<Diagnostic>> {
+        let parser = Parser { traversal };
+        match &*traversal.root {
+            "output" => parser.single(|name, _| Ok(Subject::Output(name.clone()))),
+            "run" => parser.single(|name, _| Ok(Subject::Run(name.clone()))),
+            _ => Reference::parse(traversal),
         }
     }
 
@@ -343,6 +360,8 @@ impl fmt::Display for Subject {
             Subject::EachKey => f.write_str("each.key"),
             Subject::EachValue => f.write_str("each.value"),
             Subject::SelfObject => f.write_str("self"),
+            Subject::Output(name) => write!(f, "output.{name}"),
+            Subject::Run(name) => write!(f, "run.{name}"),
         }
     }
 }

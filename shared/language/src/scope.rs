@@ -8,10 +8,19 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::functions::{CallError, FunctionContext};
 use crate::reference::Reference;
 use crate::source::Sources;
+use crate::syntax::ast::Traversal;
 
 /// Gives values to references and functions to calls. Implemented by whoever evaluates: the engine
 /// for a module instance, a map of constants in tests.
 pub trait Scope {
+    /// What a traversal names here.
+    ///
+    /// # Errors
+    /// Where it names nothing that there is.
+    fn parse(&self, traversal: &Arc<Traversal>) -> Result<Reference, Box<Diagnostic>> {
+        Reference::parse(traversal)
+    }
+
     /// Checks a reference before anything is evaluated, whether or not evaluation will look at it:
     /// whether its subject is declared, available here, and may have these attributes.
     fn check(&self, reference: &Reference) -> Diagnostics {

@@ -83,6 +83,7 @@ fn code(name: &str) -> Option<&'static str> {
         "green" => "32",
         "yellow" => "33",
         "cyan" => "36",
+        "light_gray" => "37",
         "dark_gray" => "90",
         _ => return None,
     })

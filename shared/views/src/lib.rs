@@ -11,6 +11,7 @@
 //! - [`contract`]: what stores guarantee, and why one is refused.
 //! - [`diagnostics`]: errors and warnings.
 //! - [`run_report`] and [`drift_report`]: what is told of a run and of drift; [`page`] and [`comment`] write them.
+//! - [`module_tests`] and [`junit`]: what the tests of a module come to.
 //!
 //! Sensitive values are written nowhere but in the JSON of plans, states and outputs, which
 //! programs ask for and which says of each value whether it is sensitive.
@@ -29,8 +30,10 @@ mod ephemeral;
 pub mod explanation;
 pub mod function_signatures;
 mod json;
+pub mod junit;
 mod layout;
 pub mod live;
+pub mod module_tests;
 mod module_tree;
 mod object_label;
 mod order;

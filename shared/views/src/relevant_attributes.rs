@@ -151,7 +151,11 @@ impl<'a> Walk<'a> {
                 let (_, steps) = instance_key(reference.remaining());
                 self.resource(module, resource, steps);
             }
-            Subject::Path(_) | Subject::Terraform(_) | Subject::SelfObject => {}
+            Subject::Path(_)
+            | Subject::Terraform(_)
+            | Subject::SelfObject
+            | Subject::Output(_)
+            | Subject::Run(_) => {}
         }
     }
 

@@ -1,13 +1,14 @@
 //! A state as it is shown: objects decoded with their schemas.
 
 use crate::order::by_address;
-use engine::object::{DeposedKey, Object};
+use engine::object::{DeposedKey, Object, StoredObject};
 use engine::plan::Plan;
+use engine::state::State;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use values::Value;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance};
 use values::schema::Schema;
+use values::{Marks, Value};
 
 /// All that a state shows.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,42 @@ impl ShownState {
             })
         });
         let outputs = plan.previous.outputs.iter().map(|(k, o)| (k.clone(), o.value.clone()));
+        ShownState { instances: instances.collect(), outputs: outputs.collect() }
+    }
+
+    /// A state that a plan of this process has made: its objects conform to the schemas that the plan knows.
+    pub fn made(state: &State, plan: &Plan) -> ShownState {
+        let instances = state.instances.iter().filter_map(|(address, instance)| {
+            let provider =
+                &instance.current.iter().chain(instance.deposed.values()).next()?.provider;
+            let resource = &address.resource;
+            let schema = plan.schemas.get(&provider.provider, resource.mode, &resource.ty)?;
+            let ty = schema.block.implied_type();
+            let decoded = |stored: &StoredObject| {
+                let value = values::json::from_json(stored.attributes.as_bytes(), &ty).ok()?;
+                let by_schema = schema.block.sensitive_paths(&value);
+                let sensitive = stored.sensitive_paths.iter().chain(&by_schema);
+                let value = value.mark_paths(sensitive.map(|path| (path, Marks::SENSITIVE)));
+                Some(Object {
+                    value,
+                    identity: None,
+                    private: stored.private.clone(),
+                    dependencies: stored.dependencies.clone(),
+                    create_before_destroy: stored.create_before_destroy,
+                    prevent_destroy: stored.prevent_destroy,
+                    status: stored.status,
+                })
+            };
+            let deposed = instance.deposed.iter();
+            Some(ShownInstance {
+                address: address.clone(),
+                provider: provider.clone(),
+                schema: schema.clone(),
+                current: instance.current.as_ref().and_then(decoded),
+                deposed: deposed.filter_map(|(k, o)| Some((k.clone(), decoded(o)?))).collect(),
+            })
+        });
+        let outputs = state.outputs.iter().map(|(name, o)| (name.clone(), o.value.clone()));
         ShownState { instances: instances.collect(), outputs: outputs.collect() }
     }
 

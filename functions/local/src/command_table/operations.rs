@@ -95,6 +95,13 @@ const DEADLINE: &[FlagEntry] = &[FlagEntry::value(
     Candidates::None,
 )];
 
+const TESTS: FlagEntry = FlagEntry::value(
+    "test-directory",
+    "DIR",
+    "Where test files are, beside those in the directory itself (tests).",
+    Candidates::Directories,
+);
+
 pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "init",
@@ -135,7 +142,7 @@ pub(super) const COMMANDS: &[Command] = &[
             FlagEntry::hidden(Flag::IgnoredValue("lock-timeout")),
             FlagEntry::hidden(Flag::Unsupported("from-module")),
             FlagEntry::hidden(Flag::Unsupported("migrate-state")),
-            FlagEntry::hidden(Flag::Unsupported("test-directory")),
+            TESTS,
             FlagEntry::hidden(Flag::Unsupported("cloud")),
         ]],
         arguments: &[],
@@ -144,16 +151,46 @@ pub(super) const COMMANDS: &[Command] = &[
         name: "validate",
         does: "Check whether the configuration is valid, or a saved plan still holds",
         usage: "[options]",
-        about: "Checks the configuration. With -plan, runs every stage of a saved plan against the records and the world, and changes nothing.",
+        about: "Checks the configuration and its test files. With -plan, runs every stage of a saved plan against the records and the world, and changes nothing.",
         flags: &[
             VERDICTS,
             &[
                 DOCUMENT,
                 NO_COLOR,
                 FlagEntry::value("plan", "FILE", "Check this saved plan.", Candidates::Files),
-                FlagEntry::hidden(Flag::Unsupported("test-directory")),
-                FlagEntry::hidden(Flag::Switch("no-tests")),
+                TESTS,
+                FlagEntry::switch("no-tests", "Leave test files out."),
                 FlagEntry::hidden(Flag::Unsupported("query")),
+            ],
+        ],
+        arguments: &[],
+    },
+    Command {
+        name: "test",
+        does: "Run the tests of a module",
+        usage: "[options]",
+        about: "Runs the tests of the module: the run blocks of all files *.tftest.hcl and *.tftest.json here and in tests/, in their order. What they make is real unless it is mocked, is recorded in memory alone, and is deleted at the end of each file.",
+        flags: &[
+            VARIABLES,
+            &[
+                STREAM,
+                NO_COLOR,
+                TESTS,
+                FlagEntry::value(
+                    "filter",
+                    "FILE",
+                    "Run this test file alone. May be given often.",
+                    Candidates::Files,
+                ),
+                FlagEntry::value(
+                    "junit-xml",
+                    "FILE",
+                    "Write the outcome in JUnit's XML too.",
+                    Candidates::Files,
+                ),
+                FlagEntry::switch("verbose", "Show what each run planned or made."),
+                FlagEntry::hidden(Flag::Switch("compact-warnings")),
+                FlagEntry::hidden(Flag::Unsupported("cloud-run")),
             ],
         ],
         arguments: &[],

@@ -55,7 +55,7 @@ pub(super) const COMMANDS: &[Command] = &[
         name: "dismiss",
         does: "Drop a result or a doubt that the records leave open",
         usage: "[options] ADDRESS",
-        about: "Drops what the records leave open about a resource instance: the doubt about a create, and results that were kept beside its record. Objects that exist are left to themselves.",
+        about: "Drops what the records leave open about a resource instance: the doubt about a create, and results that were kept beside its record. Objects that exist are left to themselves. Refused while the create may still make its object.",
         flags: &[&[
             NO_COLOR,
             FlagEntry::value("run", "RUN", "Drop only the result of this run.", Candidates::None),

@@ -59,7 +59,7 @@ pub(super) async fn run(
 pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failure> {
     flags.at_most(1, "Expected at most one positional argument.")?;
     let mut operation = Operation::parse(session, flags)?;
-    signals::listen(session.stop.clone(), session.reporter.clone());
+    signals::listen(session.stop.clone(), session.reporter.clone(), signals::CHANGES);
     session.reporter.keep_ticking();
     match (kind, flags.positional.first()) {
         (Kind::Apply, Some(path)) => {

@@ -9,11 +9,17 @@ use crate::invocation::Invocation;
 use crate::provider_installation::{self, Options};
 use crate::reporter::Voice;
 use crate::session::Session;
+use crate::tested_modules::TestedModules;
 use engine::existing_state::{
     ConfiguredBackend, ExistingStateError, NewEstate, check_existing_state,
 };
 use language::diagnostics::{Diagnostic, Diagnostics};
+<<<<<<< ours
+use language::module::test_file::{self, DEFAULT_DIRECTORY};
+use language::module::{Configuration, Module, Settings, read_module};
+=======
 use language::module::{Module, Settings, read_module};
+>>>>>>> theirs
 use language::source::Sources;
 use records::Opening;
 use runs::RunError;
@@ -85,9 +91,10 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         return Err(invalid_configuration(session, diagnostics, sources));
     }
     session.reporter.diagnostics(&diagnostics, &sources);
+    let tested = tested_modules(session, flags, &sources)?;
     step(session, "initializing_provider_plugin_message", "Initializing provider plugins...");
     let options = Options { upgrade, readonly, records, directories };
-    provider_installation::install(session, &source.configuration, &options).await?;
+    provider_installation::install(session, &source.configuration, &tested, &options).await?;
     step(session, "output_init_success_message", "\nPlumbline has been successfully initialized!");
     if !session.environment.in_automation() {
         step(
@@ -97,6 +104,24 @@ async fn init(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         );
     }
     Ok(0)
+}
+
+/// The modules that tests have beside the module under test.
+fn tested_modules(
+    session: &Session,
+    flags: &Flags,
+    sources: &Arc<Sources>,
+) -> Result<Vec<Arc<Configuration>>, Failure> {
+    let directory = flags.value("test-directory").unwrap_or(DEFAULT_DIRECTORY);
+    let (found, mut diagnostics) = test_file::load(&*session.directory.files, directory, sources);
+    let mut modules = TestedModules::new(&session.directory, sources.clone());
+    for file in &found.files {
+        diagnostics.extend(modules.of_runs(file).1);
+    }
+    match diagnostics.has_errors() {
+        true => Err(invalid_configuration(session, diagnostics, sources.clone())),
+        false => Ok(modules.all().cloned().collect()),
+    }
 }
 
 fn invalid_configuration(
@@ -112,11 +137,40 @@ fn invalid_configuration(
     Failure::Diagnostics(diagnostics, sources)
 }
 
+<<<<<<< ours
 /// Backends are not used; a misspelt one is a mistake all the same.
 fn check_backend(settings: &Settings, sources: &Arc<Sources>) -> Result<(), Failure> {
     match settings.backend().and_then(|backend| backend.unknown_kind("Unsupported backend type")) {
         Some(error) => Err(Failure::Diagnostics(error.into(), sources.clone())),
         None => Ok(()),
+=======
+/// The kinds of backend that Terraform has.
+const BACKENDS: [&str; 13] = [
+    "azurerm",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oci",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
+/// Backends are not used; a misspelt one is a mistake all the same.
+fn check_backend(settings: &Settings, sources: &Arc<Sources>) -> Result<(), Failure> {
+    match settings.backend() {
+        Some(backend) if !BACKENDS.contains(&&*backend.kind) => {
+            let detail = format!("There is no backend type named \"{}\".", backend.kind);
+            let error = Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span);
+            Err(Failure::Diagnostics(error.into(), sources.clone()))
+        }
+        _ => Ok(()),
+>>>>>>> theirs
     }
 }
 

@@ -39,6 +39,7 @@ mod state_push;
 mod state_remove;
 mod state_replace_provider;
 mod taint;
+mod test;
 mod validate;
 mod verdict_exit_code;
 mod version;
@@ -91,6 +92,7 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             ["get"] => get::run(invocation, environment).await,
             ["validate"] => validate::run(invocation, environment).await,
             ["explain"] => explain::run(invocation, environment).await,
+            ["test"] => test::run(invocation, environment).await,
             ["plan"] => plan::run(invocation, environment).await,
             ["apply"] => apply::run(invocation, environment, apply::Kind::Apply).await,
             ["destroy"] => apply::run(invocation, environment, apply::Kind::Destroy).await,
@@ -192,7 +194,7 @@ fn begin(invocation: &Invocation, environment: ProcessEnvironment) -> Result<(Se
 
 /// Whether `-json` makes a command write a stream of messages, and not one document.
 fn has_stream(name: &str) -> bool {
-    matches!(name, "init" | "plan" | "apply" | "destroy")
+    matches!(name, "init" | "plan" | "apply" | "destroy" | "test")
 }
 
 /// There is no configuration to work on.

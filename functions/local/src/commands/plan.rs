@@ -31,7 +31,7 @@ async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let mut operation = Operation::parse(session, flags)?;
     let generate = flags.value("generate-config-out");
     operation.generate_config_out = generate.map(str::to_owned);
-    signals::listen(session.stop.clone(), session.reporter.clone());
+    signals::listen(session.stop.clone(), session.reporter.clone(), signals::CHANGES);
     session.reporter.keep_ticking();
     let planned = operation::plan(session, &operation).await?;
     let refused = planned.refused();

@@ -12,6 +12,7 @@ use engine::saved_plan::UnverifiedPlan;
 use engine::verdict::{RejectCode, Verdict};
 use engine::{Context, Stop};
 use language::diagnostics::Diagnostics;
+use language::module::test_file::{self, DEFAULT_DIRECTORY};
 use language::source::Sources;
 use runs::RunError;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 
 async fn configuration(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "To specify a working directory, use the global -chdir flag.")?;
-    let (diagnostics, sources) = match check(session).await {
+    let (diagnostics, sources) = match check(session, flags).await {
         Ok(found) => found,
         Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
         Err(failure) => return Err(failure),
@@ -52,9 +53,14 @@ async fn configuration(session: &Session, flags: &Flags) -> Result<u8, Failure> 
     Ok(u8::from(failed))
 }
 
-async fn check(session: &Session) -> Result<(Diagnostics, Arc<Sources>), Failure> {
+async fn check(session: &Session, flags: &Flags) -> Result<(Diagnostics, Arc<Sources>), Failure> {
     let (source, mut diagnostics) = session.directory.load()?;
     let sources = source.configuration.sources.clone();
+    if !diagnostics.has_errors() && !flags.switch("no-tests", false) {
+        let directory = flags.value("test-directory").unwrap_or(DEFAULT_DIRECTORY);
+        let (_, found) = test_file::load(&*session.directory.files, directory, &sources);
+        diagnostics.extend(found);
+    }
     if !diagnostics.has_errors() {
         let locks = session.directory.locks()?;
         let providers = session.providers(&locks)?;

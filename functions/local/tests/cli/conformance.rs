@@ -1,4 +1,4 @@
-//! The files of `tests/conformance`: whether they are valid, and what is wrong with them.
+//! The files of `tests/conformance`: whether they are valid, and what is wrong with them; and what tests come to.
 
 use crate::scene::Scene;
 use serde_json::Value;
@@ -41,6 +41,62 @@ fn files_are_valid_or_refused_as_terraform_does() {
         if !agree {
             let name = &case["name"];
             wrong.push_str(&format!("{name}\n  {expected:?}\n  {found:?}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What a stream of messages tells of each run: what it came to, then the summaries of what is said, sorted.
+fn told(messages: &[Value]) -> Vec<String> {
+    let (mut lines, mut said) = (Vec::new(), Vec::new());
+    for message in messages {
+        let kind = message["type"].as_str().unwrap();
+        let place = [&message["@testfile"], &message["@testrun"]];
+        let place: Vec<&str> = place.iter().filter_map(|part| part.as_str()).collect();
+        let (place, text) = (place.join(" "), message["@message"].as_str().unwrap());
+        if kind == "diagnostic" {
+            said.push(format!("{place}: {text}"));
+            continue;
+        }
+        said.sort();
+        lines.append(&mut said);
+        match kind {
+            "test_run" | "test_file" if message[kind]["progress"] == "complete" => {
+                lines.push(format!("{place} {}", message[kind]["status"].as_str().unwrap()));
+            }
+            "test_summary" => lines.push(text.to_owned()),
+            _ => {}
+        }
+    }
+    said.sort();
+    lines.append(&mut said);
+    lines
+}
+
+#[test]
+fn tests_come_to_what_they_come_to_in_terraform() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/tests.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut wrong = String::new();
+    for line in text.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        if case["differs"].is_string() {
+            continue;
+        }
+        let files = case["files"].as_object().unwrap();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(name, text)| (&**name, text.as_str().unwrap())).collect();
+        let scene = Scene::new(&files);
+        scene.run(&["get"]);
+        let given: Vec<String> =
+            serde_json::from_value(case["arguments"].clone()).unwrap_or_default();
+        let mut arguments = vec!["test", "-json"];
+        arguments.extend(given.iter().map(String::as_str));
+        let found = told(&scene.run(&arguments).messages());
+        let expected: Vec<String> = serde_json::from_value(case["told"].clone()).unwrap();
+        if found != expected {
+            let name = &case["name"];
+            wrong.push_str(&format!("{name}\n  {expected:#?}\n  {found:#?}\n"));
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -17,6 +17,8 @@ mod lifecycle;
 mod login;
 mod migrate;
 mod migrate_store;
+mod module_test_cleanup;
+mod module_tests;
 mod modules;
 mod outputs;
 mod policy;

@@ -13,7 +13,7 @@ use crate::object::{DeposedKey, Object, ObjectStatus, StoredObject};
 use crate::object_codec::{decode, resource_schema};
 use crate::object_read::read_object;
 use crate::provider_diagnostics::{failed_call, in_body};
-use crate::provider_meta::running_for;
+use crate::provider_meta::running_at;
 use crate::record::body::ClaimedAction;
 use crate::recorder::{Call, CallRefused, NothingMore};
 use language::diagnostics::Diagnostic;
@@ -77,8 +77,7 @@ async fn delete(
         }
         return forgotten;
     }
-    let module = address.module.path();
-    let provider = running_for(&walk.context, &change.provider, &module);
+    let provider = running_at(&walk.context, &change.provider, address);
     let schemas = walk.context.pool.schema(&change.provider.provider);
     let schema = schemas
         .as_ref()

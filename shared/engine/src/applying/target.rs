@@ -11,7 +11,7 @@ use crate::object_codec::{decode, mark_by_configuration, resource_schema};
 use crate::object_read::read_object;
 use crate::planning::ignored_paths;
 use crate::provider_diagnostics::{CallFailure, in_body};
-use crate::provider_meta::running_for;
+use crate::provider_meta::running_at;
 use language::diagnostics::Diagnostic;
 use language::module::{ModuleNode, ResourceBlock};
 use language::source::Span;
@@ -67,7 +67,7 @@ impl Target {
         let context = &walk.context;
         let change = walk.change(address)?;
         let node = context.node(&address.module.path())?.clone();
-        let provider = running_for(context, &change.provider, &address.module.path())?;
+        let provider = running_at(context, &change.provider, address)?;
         let schemas = context.pool.schema(&change.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let expansion = context.working.expansion(&address.containing())?;
@@ -127,7 +127,7 @@ impl Target {
             let block = this.block()?;
             let (context, module) = (&this.walk.context, &this.address.module);
             let rules = &block.lifecycle.preconditions;
-            let object = CheckedObject::ResourcePrecondition;
+            let object = CheckedObject::ResourcePrecondition(&this.address);
             if !check_rules(context, module, &this.data, None, object, rules) {
                 return None;
             }
@@ -142,7 +142,7 @@ impl Target {
         blocking(move || {
             let Some(block) = this.block() else { return false };
             let rules = &block.lifecycle.postconditions;
-            let object = CheckedObject::ResourcePostcondition;
+            let object = CheckedObject::ResourcePostcondition(&this.address);
             let module = &this.address.module;
             check_rules(&this.walk.context, module, &this.data, Some(&value), object, rules)
         })

@@ -102,7 +102,7 @@ impl Opening {
             let block = declared.block()?;
             let (reader, module) = (Reader::Instance(address.clone()), &address.module);
             let rules = &block.lifecycle.preconditions;
-            let object = CheckedObject::ResourcePrecondition;
+            let object = CheckedObject::ResourcePrecondition(address);
             if !check_rules_for(&reader, context, module, data, None, object, rules) {
                 return None;
             }
@@ -178,7 +178,7 @@ impl Opening {
             let Some(block) = declared.block() else { return false };
             let (reader, module) = (Reader::Instance(address.clone()), &address.module);
             let rules = &block.lifecycle.postconditions;
-            let object = CheckedObject::ResourcePostcondition;
+            let object = CheckedObject::ResourcePostcondition(address);
             check_rules_for(&reader, context, module, data, Some(&value), object, rules)
         })
         .await

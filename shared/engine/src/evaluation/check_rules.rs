@@ -1,30 +1,39 @@
 //! Conditions that must hold: validations, preconditions and postconditions.
 
 use super::{EvalContext, Reader, RepetitionData};
-use language::diagnostics::Diagnostic;
+use language::diagnostics::{Checkable, Diagnostic};
 use language::evaluate::Evaluation;
 use language::module::CheckRule;
 use language::variables::{RuleOutcome, RuleWords, evaluate_rule};
+use std::sync::Arc;
 use values::Value;
-use values::address::ModuleInstance;
+use values::address::{ModuleInstance, ResourceInstance};
 
 /// What a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CheckedObject {
+pub(crate) enum CheckedObject<'o> {
     /// A precondition of a resource.
-    ResourcePrecondition,
+    ResourcePrecondition(&'o ResourceInstance),
     /// A postcondition of a resource.
-    ResourcePostcondition,
+    ResourcePostcondition(&'o ResourceInstance),
     /// A precondition of an output.
-    OutputPrecondition,
+    OutputPrecondition(&'o Arc<str>),
 }
 
-impl CheckedObject {
+impl CheckedObject<'_> {
     fn summary(self) -> &'static str {
         match self {
-            CheckedObject::ResourcePrecondition => "Resource precondition failed",
-            CheckedObject::ResourcePostcondition => "Resource postcondition failed",
-            CheckedObject::OutputPrecondition => "Module output value precondition failed",
+            CheckedObject::ResourcePrecondition(_) => "Resource precondition failed",
+            CheckedObject::ResourcePostcondition(_) => "Resource postcondition failed",
+            CheckedObject::OutputPrecondition(_) => "Module output value precondition failed",
+        }
+    }
+
+    fn checkable(self) -> Checkable {
+        match self {
+            CheckedObject::ResourcePrecondition(address)
+            | CheckedObject::ResourcePostcondition(address) => Checkable::Resource(address.clone()),
+            CheckedObject::OutputPrecondition(name) => Checkable::Output(name.clone()),
         }
     }
 }
@@ -35,11 +44,12 @@ pub(crate) fn check_rules(
     module: &ModuleInstance,
     data: &RepetitionData,
     this: Option<&Value>,
-    object: CheckedObject,
+    object: CheckedObject<'_>,
     rules: &[CheckRule],
 ) -> bool {
     rules.iter().fold(true, |hold, rule| {
-        let evaluate = |evaluation: &mut Evaluation<'_>| check_rule(evaluation, object, rule);
+        let evaluate =
+            |evaluation: &mut Evaluation<'_>| check_rule(evaluation, module, object, rule);
         context.evaluate(module, data, this.cloned(), evaluate).is_some() && hold
     })
 }
@@ -51,22 +61,29 @@ pub(crate) fn check_rules_for(
     module: &ModuleInstance,
     data: &RepetitionData,
     this: Option<&Value>,
-    object: CheckedObject,
+    object: CheckedObject<'_>,
     rules: &[CheckRule],
 ) -> bool {
     rules.iter().fold(true, |hold, rule| {
-        let evaluate = |evaluation: &mut Evaluation<'_>| check_rule(evaluation, object, rule);
+        let evaluate =
+            |evaluation: &mut Evaluation<'_>| check_rule(evaluation, module, object, rule);
         context.evaluate_for(reader, module, data, this.cloned(), evaluate).is_some() && hold
     })
 }
 
-fn check_rule(evaluation: &mut Evaluation<'_>, object: CheckedObject, rule: &CheckRule) {
+fn check_rule(
+    evaluation: &mut Evaluation<'_>,
+    module: &ModuleInstance,
+    object: CheckedObject<'_>,
+    rule: &CheckRule,
+) {
     if let RuleOutcome::Fail(message) = evaluate_rule(evaluation, rule, RuleWords::Condition) {
         let values = evaluation.describe(&rule.condition, None);
         evaluation.diagnostics.push(
             Diagnostic::error(object.summary(), message)
                 .at(rule.condition.span)
-                .with_values(values),
+                .with_values(values)
+                .of_condition(module, object.checkable()),
         );
     }
 }

@@ -3,7 +3,7 @@
 use super::{EvalContext, Operation, RepetitionData};
 use crate::checks::CheckStatus;
 use crate::graph::Walked;
-use language::diagnostics::Diagnostic;
+use language::diagnostics::{Checkable, Diagnostic};
 use language::module::{Check, CheckRule};
 use language::variables::{RuleOutcome, RuleWords, evaluate_rule};
 use std::sync::Arc;
@@ -41,7 +41,11 @@ fn assert(context: &EvalContext, module: &ModuleInstance, check: &Check, rule: &
         if !validating && !evaluation.diagnostics.has_errors() {
             let values = evaluation.describe(&rule.condition, None);
             evaluation.diagnostics.push(
-                Diagnostic::warning(summary, detail).at(rule.condition.span).with_values(values),
+                Diagnostic::error(summary, detail)
+                    .at(rule.condition.span)
+                    .with_values(values)
+                    .of_condition(module, Checkable::Check(check.name.clone()))
+                    .as_warning(),
             );
         }
         outcome
@@ -68,6 +72,6 @@ pub(crate) fn report_unread_data(
             let problem = format!("{}: {}", diagnostic.summary, diagnostic.detail);
             context.checks.add(module, check, CheckStatus::Fail, Some(problem));
         }
-        diagnostic.as_warning()
+        diagnostic.of_condition(module, Checkable::Check(check.clone())).as_warning()
     }));
 }

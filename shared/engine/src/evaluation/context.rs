@@ -114,7 +114,7 @@ impl EvalContext {
         let Some(node) = self.node(&module.path()) else { return false };
         let data = RepetitionData::default();
         let scope = ModuleScope::new(self, node, module, &data, None);
-        !self.report(check_variable(&scope, variable, subject))
+        !self.report(check_variable(&scope, module, variable, subject))
     }
 
     /// Whether a value can be stored and read again; else it is reported.

@@ -10,7 +10,7 @@ use crate::graph::Walked;
 use language::diagnostics::Diagnostic;
 use language::module::{Output, Variable};
 use language::source::Span;
-use language::variables::final_value;
+use language::variables::{ValueSource, final_value};
 use providers::ConfigureRequest;
 use std::sync::Arc;
 use values::address::{ModuleInstance, ModulePath, ProviderConfigAddress};
@@ -73,7 +73,11 @@ fn place(context: &EvalContext, module: &ModuleInstance, variable: &Variable) ->
         let call = parent.module.module_calls.get(&module.0.last()?.name)?;
         Some(call.config.attribute(&variable.name)?.expression.span)
     };
-    argument().unwrap_or(variable.span)
+    let tested = || match &context.variables.get(&variable.name)?.source {
+        ValueSource::Test(span) if module.is_root() => Some(*span),
+        _ => None,
+    };
+    argument().or_else(tested).unwrap_or(variable.span)
 }
 
 fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable) -> Option<Value> {
@@ -190,7 +194,7 @@ pub(crate) fn output(context: &EvalContext, path: &ModulePath, name: &Arc<str>) 
                 module,
                 &data,
                 None,
-                CheckedObject::OutputPrecondition,
+                CheckedObject::OutputPrecondition(name),
                 &output.preconditions,
             )
         {
@@ -288,6 +292,9 @@ pub(crate) async fn provider(context: &EvalContext, address: &ProviderConfigAddr
         }
     };
     let Some(schema) = context.pool.schema(&address.provider) else { return Walked::Failed };
+    if context.pool.doubles.mocks(address) {
+        return Walked::Done;
+    }
     let block = context.configuration.provider_config(address);
     let config = match block {
         Some(block) => {

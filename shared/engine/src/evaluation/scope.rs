@@ -198,6 +198,8 @@ impl Scope for ModuleScope<'_> {
                 Value::bool(self.context.operation == Operation::Apply)
                     .with_marks(Marks::EPHEMERAL)
             }
+            // Names of tests, whose scope answers for them.
+            Subject::Output(_) | Subject::Run(_) => Value::dynamic(),
             Subject::CountIndex => self.data.count_index.clone().ok_or_else(|| {
                 Self::missing(
                     reference,

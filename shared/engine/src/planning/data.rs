@@ -32,7 +32,7 @@ pub(crate) async fn plan(
             (walk.clone(), declared.clone(), address.clone(), data.clone());
         blocking(move || {
             let rules = &declared.block()?.lifecycle.preconditions;
-            let object = CheckedObject::ResourcePrecondition;
+            let object = CheckedObject::ResourcePrecondition(&address);
             let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
             if !check_rules_for(&reader, context, &address.module, &data, None, object, rules) {
                 return None;
@@ -149,7 +149,8 @@ async fn read_now(
     hooks.hook(|h| h.pre_read(address));
     let place = declared.block().map(|b| b.span);
     let body = declared.block().map(|b| &*b.config);
-    let answer = read(&*declared.provider, &declared.schema, address, config).await;
+    let provider = declared.provider_of(&walk.context, address);
+    let answer = read(&*provider, &declared.schema, address, config).await;
     let value = match answer {
         Ok((value, warnings)) => {
             report(walk, declared, address, warnings);
@@ -184,7 +185,7 @@ async fn read_now(
     blocking(move || {
         let Some(block) = declared.block() else { return false };
         let rules = &block.lifecycle.postconditions;
-        let object = CheckedObject::ResourcePostcondition;
+        let object = CheckedObject::ResourcePostcondition(&address);
         let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
         check_rules_for(&reader, context, &address.module, &data, Some(&value), object, rules)
     })

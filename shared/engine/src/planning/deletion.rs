@@ -9,7 +9,7 @@ use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::resource_schema;
 use crate::plan::{PlanMode, RefreshedInstance};
-use crate::provider_meta::running_for;
+use crate::provider_meta::running_at;
 use crate::state::InstanceState;
 use language::diagnostics::Diagnostic;
 use language::source::Span;
@@ -117,7 +117,7 @@ impl Target {
         if !provider_is_configured(context, &provider_address, address) {
             return None;
         }
-        let provider = running_for(context, &provider_address, &address.module.path())?;
+        let provider = running_at(context, &provider_address, address)?;
         let schemas = context.pool.schema(&provider_address.provider)?;
         let ty = &address.resource.ty;
         let Some(schema) = resource_schema(&schemas, address.resource.mode, ty).cloned() else {

@@ -288,7 +288,8 @@ pub(super) async fn read(
         deferral_allowed: false,
     };
     walk.context.environment.hook(|h| h.pre_import(address, id));
-    let response = match declared.provider.import_resource(request).await {
+    let provider = declared.provider_of(&walk.context, address);
+    let response = match provider.import_resource(request).await {
         Ok(response) => response,
         Err(e) => {
             report_failure(walk, Some(declared), address, &e);
@@ -339,9 +340,10 @@ pub(super) async fn read(
         prevent_destroy: false,
         status: ObjectStatus::Ready,
     };
-    let (provider, schema) = (&*declared.provider, &declared.schema);
+    let schema = &declared.schema;
     let found =
-        refresh::read_object(walk, Some(declared), provider, schema, address, None, object).await?;
+        refresh::read_object(walk, Some(declared), &*provider, schema, address, None, object)
+            .await?;
     let Some(now) = found.now else {
         return fail(
             "Cannot import non-existent remote object",

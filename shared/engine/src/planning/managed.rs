@@ -41,7 +41,7 @@ pub(crate) async fn plan(
         let found = refresh(
             walk,
             Some(declared),
-            &*declared.provider,
+            &*declared.provider_of(&walk.context, address),
             &declared.schema,
             address,
             None,
@@ -98,7 +98,7 @@ pub(crate) async fn plan(
     blocking(move || {
         let Some(block) = declared.block() else { return false };
         let rules = &block.lifecycle.postconditions;
-        let object = CheckedObject::ResourcePostcondition;
+        let object = CheckedObject::ResourcePostcondition(&address);
         let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
         if !changes {
             // Nothing rests on what led to no change.
@@ -143,7 +143,7 @@ async fn plan_change(
         blocking(move || {
             let block = declared.block()?;
             let rules = &block.lifecycle.preconditions;
-            let object = CheckedObject::ResourcePrecondition;
+            let object = CheckedObject::ResourcePrecondition(&address);
             let (reader, context) = (Reader::Instance(address.clone()), &walk.context);
             if !check_rules_for(&reader, context, &address.module, &data, None, object, rules) {
                 return None;
@@ -257,9 +257,9 @@ impl Request<'_> {
         private: Arc<[u8]>,
         ignored: &[Path],
     ) -> Option<(PlanResourceResponse, Value)> {
-        let Declared { provider, schema, .. } = self.declared;
+        let schema = &self.declared.schema;
         let ty = &self.address.resource.ty;
-        let provider = &**provider;
+        let provider = &*self.declared.provider_of(&self.walk.context, self.address);
         let request = PlanRequest { provider, schema, ty, prior, config, ignored, private };
         let answer = match request.ask().await {
             Ok(answer) => answer,

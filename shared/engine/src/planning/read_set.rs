@@ -245,7 +245,9 @@ impl Search<'_> {
             | Subject::Terraform(_)
             | Subject::CountIndex
             | Subject::EachKey
-            | Subject::SelfObject => {}
+            | Subject::SelfObject
+            | Subject::Output(_)
+            | Subject::Run(_) => {}
         }
     }
 

@@ -10,7 +10,7 @@ use crate::moving::Moves;
 use crate::object::Object;
 use crate::object_codec::resource_schema;
 use crate::plan::{Plan, PlanMode, RefreshedInstance, Seen};
-use crate::provider_meta::running_for;
+use crate::provider_meta::running_at;
 use crate::vertex::Vertex;
 use futures::stream::{self, StreamExt};
 use language::diagnostics::Diagnostics;
@@ -150,8 +150,7 @@ impl Reading {
         planned: &RefreshedInstance,
     ) -> Option<RefreshedInstance> {
         let context = &self.walk.context;
-        let module = address.module.path();
-        let provider = running_for(context, &planned.provider, &module)?;
+        let provider = running_at(context, &planned.provider, address)?;
         let schemas = context.pool.schema(&planned.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let (object, config) = (planned.current.as_ref()?, planned.configuration.as_ref()?);
@@ -173,8 +172,7 @@ impl Reading {
             return self.read_data(address, planned).await;
         }
         let walk = &self.walk;
-        let module = address.module.path();
-        let provider = running_for(&walk.context, &planned.provider, &module)?;
+        let provider = running_at(&walk.context, &planned.provider, address)?;
         let schemas = walk.context.pool.schema(&planned.provider.provider)?;
         let schema = resource_schema(&schemas, address.resource.mode, &address.resource.ty)?;
         let mut instance = RefreshedInstance {

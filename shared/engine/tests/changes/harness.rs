@@ -4,10 +4,11 @@
 use async_trait::async_trait;
 use engine::changes::Action;
 use engine::clock::Clock;
+use engine::doubles::Doubles;
 use engine::plan::{Plan, PlanMode};
 use engine::random::Random;
-use engine::recorder::{OutputsWritten, RecordError, Recorder, RecordsNow, Step};
-use engine::state::{InstanceState, OutputState, State};
+use engine::remembered::RememberedRecords;
+use engine::state::State;
 use engine::{Applied, ApplyOptions, Context, Environment, PlanOptions, Stop, Variables};
 use language::diagnostics::Diagnostics;
 use language::files::{FileSystem, Memory};
@@ -16,12 +17,11 @@ use language::source::Sources;
 use language::variables::{InputValue, ValueSource};
 use providers::builtin::BuiltinProvider;
 use providers::{Provider, ProviderError, Providers};
-use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use values::Value;
-use values::address::{ProviderAddress, ResourceInstance};
+use values::address::ProviderAddress;
 
 pub(crate) struct Fixed;
 
@@ -59,71 +59,11 @@ impl Providers for Builtin {
     }
 }
 
-/// Records that are only remembered.
-#[derive(Default)]
-pub(crate) struct Remembered(Mutex<State>);
-
-impl Remembered {
-    fn put(&self, address: &ResourceInstance, state: &InstanceState) {
-        let mut all = self.0.lock().unwrap();
-        match state.current.is_none() && state.deposed.is_empty() {
-            true => all.instances.remove(address),
-            false => all.instances.insert(address.clone(), Arc::new(state.clone())),
-        };
-    }
-}
-
-#[async_trait]
-impl Recorder for Remembered {
-    async fn write_moved(
-        &self,
-        from: &ResourceInstance,
-        address: &ResourceInstance,
-        state: &InstanceState,
-        _: Step,
-    ) -> Result<(), RecordError> {
-        self.put(from, &InstanceState::default());
-        self.put(address, state);
-        Ok(())
-    }
-    async fn write(
-        &self,
-        address: &ResourceInstance,
-        state: &InstanceState,
-        _: Step,
-    ) -> Result<(), RecordError> {
-        self.put(address, state);
-        Ok(())
-    }
-    async fn refresh(
-        &self,
-        address: &ResourceInstance,
-        state: &InstanceState,
-    ) -> Result<(), RecordError> {
-        self.put(address, state);
-        Ok(())
-    }
-    async fn write_outputs(
-        &self,
-        _: &BTreeMap<Arc<str>, OutputState>,
-        outputs: &BTreeMap<Arc<str>, Value>,
-    ) -> Result<OutputsWritten, RecordError> {
-        let mut all = self.0.lock().unwrap();
-        all.outputs = outputs
-            .iter()
-            .map(|(k, v)| (k.clone(), OutputState { value: v.clone(), version: None }))
-            .collect();
-        Ok(OutputsWritten::Written)
-    }
-    async fn records_now(&self) -> Result<RecordsNow, RecordError> {
-        Ok(RecordsNow { state: Arc::new(self.0.lock().unwrap().clone()), alone: true })
-    }
-}
-
 /// An estate that lives for one test.
 pub(crate) struct TestEstate {
-    pub(crate) records: Arc<Remembered>,
+    pub(crate) records: Arc<RememberedRecords>,
     pub(crate) stop: Stop,
+    pub(crate) doubles: Arc<Doubles>,
     random: Arc<dyn Random>,
     clock: Arc<dyn Clock>,
     providers: Arc<dyn Providers>,
@@ -140,15 +80,22 @@ impl TestEstate {
     ) -> TestEstate {
         let random: Arc<dyn Random> = Arc::new(Counter::default());
         let providers = providers(random.clone());
-        TestEstate { records: Arc::default(), stop: Stop::new(), random, clock, providers }
+        TestEstate {
+            records: Arc::default(),
+            stop: Stop::new(),
+            doubles: Arc::default(),
+            random,
+            clock,
+            providers,
+        }
     }
 
     pub(crate) fn state(&self) -> State {
-        self.records.0.lock().unwrap().clone()
+        self.records.state()
     }
 
     pub(crate) fn set_state(&self, state: State) {
-        *self.records.0.lock().unwrap() = state;
+        self.records.set_state(state);
     }
 
     fn context(&self, files: Arc<dyn FileSystem>) -> Context {
@@ -163,7 +110,7 @@ impl TestEstate {
             parallelism: 10,
             workspace: "default".into(),
         };
-        Context::new(environment, self.stop.clone())
+        Context::new(environment, self.stop.clone()).with_doubles(self.doubles.clone())
     }
 
     pub(crate) async fn plan_in(

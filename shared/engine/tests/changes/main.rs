@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod checks;
+mod doubles;
 mod ephemeral;
 mod harness;
 mod importing;

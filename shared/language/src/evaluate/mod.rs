@@ -194,7 +194,11 @@ impl<'a> Evaluator<'a> {
         &mut self,
         traversal: &std::sync::Arc<crate::syntax::ast::Traversal>,
     ) {
-        match (Reference::parse(traversal), self.scope) {
+        let parsed = match self.scope {
+            Some(scope) => scope.parse(traversal),
+            None => Reference::parse(traversal),
+        };
+        match (parsed, self.scope) {
             (Err(error), _) => self.refused.push(*error),
             (Ok(reference), Some(scope)) => self.refused.extend(scope.check(&reference)),
             (Ok(_), None) => {}

@@ -7,7 +7,7 @@ use values::{Kind, Type, Value};
 use super::locals::Found;
 use super::{Locals, index, traversal};
 use crate::diagnostics::Cause;
-use crate::reference::{Reference, Visit, visit_traversals};
+use crate::reference::{Visit, visit_traversals};
 use crate::scope::Scope;
 use crate::syntax::ast::{Expression, Traversal, TraversalStep};
 use crate::syntax::quote;
@@ -44,7 +44,7 @@ fn longest_prefix(
     let (mut value, steps) = match (locals.find(&traversal.root), scope) {
         (Found::Local(value, _), _) => (value.clone(), &traversal.steps[..]),
         (Found::Outside, Some(scope)) => {
-            let reference = Reference::parse(traversal).ok()?;
+            let reference = scope.parse(traversal).ok()?;
             let value = scope.value(&reference).ok()?;
             let remaining = reference.remaining().len();
             (value, &traversal.steps[traversal.steps.len() - remaining..])

@@ -8,7 +8,7 @@ use super::locals::Found;
 use super::{Evaluator, Locals, Tracked, index};
 use crate::diagnostics::Diagnostic;
 use crate::reads::{Extent, OpenRead, Read, ReadStep};
-use crate::reference::{Reference, did_you_mean};
+use crate::reference::did_you_mean;
 use crate::source::Span;
 use crate::syntax::ast::{Expression, IndexKey, RelativeTraversal, Traversal, TraversalStep};
 
@@ -45,7 +45,7 @@ impl Evaluator<'_> {
                 );
                 Value::dynamic().into()
             }
-            (Found::Outside, Some(scope)) => match Reference::parse(traversal) {
+            (Found::Outside, Some(scope)) => match scope.parse(traversal) {
                 Err(error) => {
                     self.refused.push(*error);
                     Value::dynamic().into()

@@ -21,6 +21,7 @@ mod references;
 mod resource;
 mod settings;
 mod source_address;
+pub mod test_file;
 mod tree;
 mod variable;
 
@@ -55,7 +56,7 @@ use crate::syntax::ast::{Expression, Traversal};
 pub type DependsOn = Vec<Arc<Traversal>>;
 
 /// The content of one directory: all declarations by name, in the order of files and lines.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Module {
     /// Where the files are.
     pub directory: PathBuf,

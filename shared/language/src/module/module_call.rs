@@ -119,7 +119,12 @@ impl Decoder<'_> {
         })
     }
 
-    fn module_source(&mut self, text: &str, at: Span, with_version: bool) -> Option<ModuleSource> {
+    pub(super) fn module_source(
+        &mut self,
+        text: &str,
+        at: Span,
+        with_version: bool,
+    ) -> Option<ModuleSource> {
         let source = match with_version {
             true => ModuleSource::parse_versioned(text),
             false => ModuleSource::parse(text),
@@ -149,7 +154,7 @@ impl Decoder<'_> {
         None
     }
 
-    fn passed_providers(&mut self, expression: &Expression) -> Vec<PassedProvider> {
+    pub(super) fn passed_providers(&mut self, expression: &Expression) -> Vec<PassedProvider> {
         let items = match &expression.without_parentheses().kind {
             ExpressionKind::Object(items) => items,
             ExpressionKind::Invalid => return Vec::new(),

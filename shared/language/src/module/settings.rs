@@ -18,7 +18,7 @@ use crate::syntax::ast::{
 use crate::version::{COMPATIBLE_TERRAFORM_VERSION, VersionConstraints};
 
 /// The merged content of a module's `terraform` blocks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// `required_version`, one for each block that has it. Checked when the module was loaded.
     pub required_version: Vec<VersionRequirement>,

@@ -21,7 +21,7 @@ use crate::syntax::ast::Expression;
 
 pub use files::given_values;
 pub use resolve::{Resolved, final_value};
-pub use rules::{RuleOutcome, RuleWords, check_variable, evaluate_rule};
+pub use rules::{RuleOutcome, RuleWords, check_variable, evaluate_assertion, evaluate_rule};
 pub use text::{ValuesTextError, text_of_values, values_from_text};
 
 /// What the caller of a command says about variables.
@@ -70,6 +70,8 @@ pub enum ValueSource {
     Environment,
     /// A file, at the place of the value.
     File(Span),
+    /// A test file, at the place of the value.
+    Test(Span),
     /// `-var`
     CommandLine,
     /// A person was asked.

@@ -31,6 +31,46 @@ impl RootValues {
         self.0.insert(name.into(), GivenValue { content: Content::Text(text), source });
     }
 
+    /// These, and those of `others` in their place where there are such.
+    #[must_use]
+    pub fn overlaid(&self, others: &RootValues) -> RootValues {
+        let mut all = self.clone();
+        all.0.extend(others.0.iter().map(|(name, given)| (name.clone(), given.clone())));
+        all
+    }
+
+    /// Reads what was given for the variables of a module, and apart from that what was given for others, of which
+    /// nothing tells the type.
+    pub fn divide(
+        &self,
+        module: &Module,
+        sources: &Sources,
+    ) -> (Resolved, BTreeMap<Arc<str>, Value>, Diagnostics) {
+        let declared = |name: &Arc<str>| module.variables.contains_key(name);
+        let own = self.0.iter().filter(|(name, _)| declared(name));
+        let own = RootValues(own.map(|(name, given)| (name.clone(), given.clone())).collect());
+        let (resolved, mut diagnostics) = own.resolve(module, sources);
+        let others = self.0.iter().filter(|(name, _)| !declared(name));
+        let others = others.filter_map(|(name, given)| {
+            let value = match &given.content {
+                Content::Text(text) => Value::string(text),
+                Content::Value(value) => value.clone(),
+                Content::Expression(expression) => {
+                    let (value, errors) = constant(expression);
+                    let failed = errors.has_errors();
+                    diagnostics.extend(errors);
+                    if failed {
+                        return None;
+                    }
+                    value
+                }
+            };
+            Some((name.clone(), value))
+        });
+        let others = others.collect();
+        (resolved, others, diagnostics)
+    }
+
     /// Reads what was given for the variables of a module.
     pub fn resolve(&self, module: &Module, sources: &Sources) -> (Resolved, Diagnostics) {
         let mut resolved = Resolved::default();
@@ -126,7 +166,10 @@ fn refuse_undeclared(
     const SUMMARY: &str = "Value for undeclared variable";
     match &given.source {
         // One environment serves many configurations.
-        ValueSource::Environment | ValueSource::Prompt | ValueSource::Caller => {}
+        ValueSource::Environment
+        | ValueSource::Prompt
+        | ValueSource::Caller
+        | ValueSource::Test(_) => {}
         ValueSource::CommandLine => diagnostics.push(Diagnostic::error(
             SUMMARY,
             format!(
@@ -206,7 +249,7 @@ fn unsuitable(
 ) -> Box<Diagnostic> {
     let name = &variable.name;
     let how = match &given.source {
-        ValueSource::File(span) => {
+        ValueSource::File(span) | ValueSource::Test(span) => {
             let place = sources.range(variable.span);
             let verb = if given.value.is_null() { "defined" } else { "declared" };
             let detail = format!(

@@ -1,9 +1,10 @@
 //! Conditions, evaluated: whether they hold, and what is said where they do not.
 
-use values::Type;
+use values::address::ModuleInstance;
 use values::convert::convert;
+use values::{Type, Value};
 
-use crate::diagnostics::{Cause, Diagnostic, Diagnostics};
+use crate::diagnostics::{Cause, Checkable, Diagnostic, Diagnostics};
 use crate::evaluate::Evaluation;
 use crate::module::{CheckRule, Variable};
 use crate::scope::Scope;
@@ -14,8 +15,10 @@ use crate::source::Span;
 pub enum RuleWords {
     /// A `validation` of a variable.
     Validation,
-    /// A `precondition`, `postcondition` or `assert`.
+    /// A `precondition`, `postcondition` or `assert` of a `check` block.
     Condition,
+    /// An `assert` of a test.
+    Assertion,
 }
 
 /// What a condition came to.
@@ -42,9 +45,42 @@ pub fn evaluate_rule(
     if evaluation.diagnostics.len() > before {
         return RuleOutcome::Error;
     }
+    match truth(evaluation, rule, &value, words) {
+        RuleOutcome::Fail(_) => match error_message(evaluation, rule, words) {
+            Some(message) => RuleOutcome::Fail(message),
+            None => RuleOutcome::Error,
+        },
+        outcome => outcome,
+    }
+}
+
+/// Evaluates an assertion of a test. Its error message is evaluated whether or not the condition holds.
+pub fn evaluate_assertion(evaluation: &mut Evaluation<'_>, rule: &CheckRule) -> RuleOutcome {
+    let words = RuleWords::Assertion;
+    let message = error_message(evaluation, rule, words);
+    let before = evaluation.diagnostics.len();
+    let value = evaluation.expression(&rule.condition);
+    if evaluation.diagnostics.len() > before {
+        return RuleOutcome::Error;
+    }
+    let Some(message) = message else { return RuleOutcome::Error };
+    match truth(evaluation, rule, &value, words) {
+        RuleOutcome::Fail(_) => RuleOutcome::Fail(message),
+        outcome => outcome,
+    }
+}
+
+/// Whether a condition that came to a value holds; where it does not, without a message.
+fn truth(
+    evaluation: &mut Evaluation<'_>,
+    rule: &CheckRule,
+    value: &Value,
+    words: RuleWords,
+) -> RuleOutcome {
     let (summary, subject) = match words {
         RuleWords::Validation => ("Invalid variable validation result", "validation condition"),
         RuleWords::Condition => ("Invalid condition result", "condition"),
+        RuleWords::Assertion => ("Invalid condition run", "condition"),
     };
     let value = value.unmark();
     if !value.is_known() {
@@ -61,7 +97,10 @@ pub fn evaluate_rule(
                 Some(false) => None,
                 None => return RuleOutcome::Unknown,
             },
-            Err(error) => Some(format!("Invalid {subject} result value: {}.", error.message)),
+            Err(error) => {
+                let result = if words == RuleWords::Assertion { "run" } else { "result" };
+                Some(format!("Invalid {subject} {result} value: {}.", error.message))
+            }
         }
     };
     if let Some(detail) = refused {
@@ -70,10 +109,7 @@ pub fn evaluate_rule(
         evaluation.diagnostics.push(diagnostic.with_values(values));
         return RuleOutcome::Error;
     }
-    match error_message(evaluation, rule, words) {
-        Some(message) => RuleOutcome::Fail(message),
-        None => RuleOutcome::Error,
-    }
+    RuleOutcome::Fail(String::new())
 }
 
 impl RuleWords {
@@ -84,6 +120,7 @@ impl RuleWords {
             RuleWords::Condition => {
                 "This check failed, but has an invalid error message as described in the other accompanying messages."
             }
+            RuleWords::Assertion => "",
         }
         .into()
     }
@@ -100,7 +137,7 @@ impl RuleWords {
                 ". Terraform",
                 "or by carefully using the ephemeralasnull() function if the expression will not reveal the ephemeral data.",
             ),
-            (RuleWords::Condition, _) => (
+            (RuleWords::Condition | RuleWords::Assertion, _) => (
                 ", so Terraform",
                 "or by using the ephemeralasnull() function on the references to not reveal ephemeral data.",
             ),
@@ -111,7 +148,7 @@ impl RuleWords {
         );
         match self {
             RuleWords::Validation => Diagnostic::error(summary, detail),
-            RuleWords::Condition => Diagnostic::warning(summary, detail),
+            RuleWords::Condition | RuleWords::Assertion => Diagnostic::warning(summary, detail),
         }
         .because(cause)
     }
@@ -129,7 +166,7 @@ fn error_message(
     // A validation that fails says so in any case.
     let invalid = || match words {
         RuleWords::Validation => Some(words.without_message()),
-        RuleWords::Condition => None,
+        RuleWords::Condition | RuleWords::Assertion => None,
     };
     if evaluation.diagnostics.len() > before {
         return invalid();
@@ -141,18 +178,22 @@ fn error_message(
         (false, false) => None,
     };
     if let Some(cause) = cause {
-        evaluation.diagnostics.push(words.hidden(cause).at(expression.span));
+        let mut hidden = words.hidden(cause).at(expression.span);
+        if words == RuleWords::Assertion {
+            hidden = hidden.with_values(evaluation.describe(expression, None));
+        }
+        evaluation.diagnostics.push(hidden);
         return Some(match words {
             RuleWords::Validation => {
                 "The error message included a sensitive value, so it will not be displayed.".into()
             }
-            RuleWords::Condition => words.without_message(),
+            RuleWords::Condition | RuleWords::Assertion => words.without_message(),
         });
     }
     match convert(&value, &Type::String).map(|value| value.as_str().map(str::to_owned)) {
         Ok(Some(message)) if message.trim().is_empty() => Some(words.without_message()),
         Ok(Some(message)) => Some(message.trim().to_owned()),
-        Ok(None) if value.is_null() && matches!(words, RuleWords::Condition) => {
+        Ok(None) if value.is_null() && words != RuleWords::Validation => {
             evaluation.diagnostics.push(
                 Diagnostic::error(
                     "Invalid error message",
@@ -176,9 +217,14 @@ fn error_message(
     }
 }
 
-/// Evaluates a variable's validations in a scope in which the variable has its final value.
+/// Evaluates the validations of a variable of `module` in a scope in which the variable has its final value.
 /// `subject` is where the value was given, or the variable's declaration in a root module.
-pub fn check_variable(scope: &dyn Scope, variable: &Variable, subject: Span) -> Diagnostics {
+pub fn check_variable(
+    scope: &dyn Scope,
+    module: &ModuleInstance,
+    variable: &Variable,
+    subject: Span,
+) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for rule in &variable.validations {
         let mut evaluation = Evaluation::new(scope);
@@ -196,7 +242,8 @@ pub fn check_variable(scope: &dyn Scope, variable: &Variable, subject: Span) -> 
                     format!("{message}\n\nThis was checked by the validation rule at {place}."),
                 )
                 .at(subject)
-                .with_values(values),
+                .with_values(values)
+                .of_condition(module, Checkable::Variable(variable.name.clone())),
             );
         }
     }

@@ -2,6 +2,7 @@
 
 mod hook;
 mod message;
+mod module_tests;
 mod resource;
 
 use crate::activity::{Activity, Clock};
@@ -20,6 +21,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use values::Value;
+
+pub use module_tests::{RunProgress, TestPlace};
 
 /// Version of the messages.
 pub const UI_VERSION: &str = "1.2";
@@ -75,17 +78,7 @@ impl Stream {
         sources: &Sources,
     ) {
         for diagnostic in diagnostics {
-            let (level, word) = match diagnostic.severity {
-                Severity::Error => (Level::Error, "Error"),
-                Severity::Warning => (Level::Warn, "Warning"),
-            };
-            let view = language::rendering::view(diagnostic, sources);
-            // Serializing plain data cannot fail.
-            let text = serde_json::to_string(&view).unwrap_or_else(|_| "null".to_owned());
-            let summary = format!("{word}: {}", diagnostic.summary);
-            self.write(
-                Message::new(summary, "diagnostic").level(level).with_text("diagnostic", text),
-            );
+            self.write(diagnostic_message(diagnostic, sources));
         }
     }
 
@@ -219,6 +212,18 @@ impl Stream {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
     }
+}
+
+fn diagnostic_message(diagnostic: &Diagnostic, sources: &Sources) -> Message {
+    let (level, word) = match diagnostic.severity {
+        Severity::Error => (Level::Error, "Error"),
+        Severity::Warning => (Level::Warn, "Warning"),
+    };
+    let view = language::rendering::view(diagnostic, sources);
+    // Serializing plain data cannot fail.
+    let text = serde_json::to_string(&view).unwrap_or_else(|_| "null".to_owned());
+    let summary = format!("{word}: {}", diagnostic.summary);
+    Message::new(summary, "diagnostic").level(level).with_text("diagnostic", text)
 }
 
 /// An object's text, field by field.
