@@ -180,7 +180,11 @@ impl Scene<'_> {
                 self.resource(scope, resource, reference, &mut origin);
                 None
             }
-            Subject::Path(_) | Subject::Terraform(_) | Subject::SelfObject => None,
+            Subject::Path(_)
+            | Subject::Terraform(_)
+            | Subject::SelfObject
+            | Subject::Output(_)
+            | Subject::Run(_) => None,
         };
         (origin, next)
     }
@@ -208,7 +212,7 @@ impl Scene<'_> {
         }
         let value = self.saved.plan.variables.get(name);
         let from = match (self.given.get(name), value) {
-            (Some(ValueSource::File(span)), _) => {
+            (Some(ValueSource::File(span) | ValueSource::Test(span)), _) => {
                 origin.place = Some(self.place(*span));
                 ""
             }
