@@ -20,9 +20,9 @@ class Browser:
         self.browser = browser
 
     @contextlib.contextmanager
-    def page(self, file, scheme="light", width=1200, scripts=True):
+    def page(self, file, scheme="light", width=1200, height=900, scripts=True):
         context = self.browser.new_context(
-            color_scheme=scheme, viewport={"width": width, "height": 900}, java_script_enabled=scripts,
+            color_scheme=scheme, viewport={"width": width, "height": height}, java_script_enabled=scripts,
             reduced_motion="reduce", device_scale_factor=float(os.environ.get("PAGES_SCALE", "1")))
         context.set_default_timeout(180_000)
         page = context.new_page()

@@ -15,16 +15,15 @@ def main():
     IMAGES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         for name, file, scheme, opened in [
-            ("plan-page", "demo-second.html", "light", 2),
-            ("plan-page-dark", "demo-second.html", "dark", 2),
             ("run-page", "waiting.html", "light", 0),
+            ("run-page-dark", "waiting.html", "dark", 0),
             ("drift-page", "drift.html", "light", 0),
         ]:
-            with browser.page(PAGES / file, scheme, width=1000) as page:
+            with browser.page(PAGES / file, scheme, width=1000, height=1250) as page:
                 page.evaluate(
                     "(count) => [...document.querySelectorAll('#changes .c')].slice(0, count).forEach((d) => { d.open = true; })",
                     opened)
-                page.screenshot(path=IMAGES / f"{name}.png", clip={"x": 0, "y": 0, "width": 1000, "height": 1250}, full_page=True)
+                page.screenshot(path=IMAGES / f"{name}.png")
 
 
 main()
