@@ -90,7 +90,8 @@ impl Lease {
                     // A process that is gone may have sent a request that has not arrived.
                     let ended = match hold.is_some() && !found.released {
                         true => began.0,
-                        false => found.lease_until,
+                        // As another machine's clock has it, perhaps, and begun seconds count.
+                        false => found.lease_until + request.terms.skew + 1,
                     };
                     let mut quiet_from = found.quiet_from.clone();
                     quiet_from.retain(|_, quiet| *quiet > began.0);
