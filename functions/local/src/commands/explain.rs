@@ -74,7 +74,7 @@ async fn answer(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let mut operation = Operation::parse(session, flags)?;
     operation.shown = false;
     operation.input &= !flags.switch("json", false);
-    signals::listen(session.stop.clone(), session.reporter.clone());
+    signals::listen(session.stop.clone(), session.reporter.clone(), signals::CHANGES);
     let planned = operation::plan(session, &operation).await?;
     let Planned { outcome, configuration, given, .. } = planned;
     if outcome.diagnostics.has_errors() {

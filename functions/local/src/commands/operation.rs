@@ -217,7 +217,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     let generated = !generated.is_empty();
     let policy = match diagnostics.has_errors() || operation.options.mode == PlanMode::RefreshOnly {
         true => Vec::new(),
-        false => policy::evaluate(session, &project, &outcome.saved).await,
+        false => policy::evaluate(session, &session.project()?, &outcome.saved).await,
     };
     policy::tell(session, outcome.saved.id.as_str(), &policy);
     Ok(Planned { workplace, outcome, sources, configuration, given, ephemeral, generated, policy })

@@ -206,7 +206,7 @@ async fn a_browser_gets_a_page_that_says_how_to_approve() {
 async fn drift_is_reported_of_the_estates_that_somebody_may_see() {
     let scene = scene().await;
     let api = Api::open(&scene.environment, &scene.asked, &super::Vault).await.unwrap();
-    let runs = api.look_for_drift("2026-01-01T06:00:00Z").await.unwrap();
+    let runs = api.look_for_drift("2026-01-01T06:00:00Z", None).await.unwrap();
     let states = scene.environment.run_states().await.unwrap();
     for (run, estate) in runs.iter().zip(["network", "platform", "service"]) {
         let fails = estate == "service";
