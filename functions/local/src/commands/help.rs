@@ -10,24 +10,6 @@ const WIDTH: usize = 110;
 /// Where the words about a flag begin.
 const COLUMN: usize = 25;
 
-const TEST: &str = "\
-Usage: plumb [-chdir=DIR] test [options]
-
-Runs the tests of the module: the run blocks of all files *.tftest.hcl and *.tftest.json here and in tests/, in their
-order. What they make is real unless it is mocked, is recorded in memory alone, and is deleted at the end of each file.
-
-Options:
-
-  -filter=FILE           Run this file alone, named as in the output. May be given often.
-  -json                  Write one JSON message a line.
-  -junit-xml=FILE        Write a report for programs that show and count tests, too.
-  -no-color              Write no colours.
-  -test-directory=DIR    Where test files are, beside those here (tests).
-  -var 'NAME=VALUE'      Set a variable of the module. May be given often.
-  -var-file=FILE         Set variables from a file. May be given often.
-  -verbose               Show what each run planned, or what there is since.
-";
-
 /// Prints what there is to know about a command, or about all.
 pub(super) fn run(command: &[&str]) -> u8 {
     let text = match command_table::command(command) {
