@@ -147,7 +147,8 @@ webhook = {{ url = "http://127.0.0.1:{self.github.port}/told", secret = "notific
     def push(self, estate, sha, secret=WEBHOOK_SECRET, repository="acme/infra"):
         return self.deliver("push", {
             "ref": "refs/heads/main", "before": "0" * 40, "after": sha, "forced": False, "sender": {"login": "ada"},
-            "commits": [{"id": sha, "added": [], "modified": [f"{estate}/main.tf"], "removed": []}],
+            "commits": [{"id": sha, "added": [], "modified": [f"{estate}/main.tf"], "removed": [],
+                         "author": {"name": "Ada", "email": "ada@example.com", "username": "ada"}}],
             "repository": {"full_name": repository, "html_url": f"https://github.com/{repository}"}}, secret)
 
     def pull_request(self, sha, base, number=7, source="acme/infra", action="opened"):

@@ -3,9 +3,13 @@
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use providers::install::{CliConfig, CliConfigSurroundings};
+use providers::plugin::RunningPlugin;
 use providers::services::Credentials;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Names providers that run already, in a debugger for one.
+const RUNNING: &str = "TF_REATTACH_PROVIDERS";
 
 /// Reads what Terraform reads: the file that `TF_CLI_CONFIG_FILE` names, or else `~/.terraformrc` and the files in
 /// `~/.terraform.d`, where `terraform login` keeps tokens; and then the environment.
@@ -35,6 +39,12 @@ pub(crate) fn read(
     }
     let may_break = environment.get("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
     config.plugin_cache_may_break_dependency_lock_file |= may_break.is_some_and(|v| v != "0");
+    if let Some(text) = environment.get(RUNNING) {
+        config.running = RunningPlugin::parse(text).map_err(|error| {
+            let detail = format!("The environment variable {RUNNING} cannot be used: {error}. Unset it to use installed providers.");
+            Failure::error("Invalid environment variable", detail)
+        })?;
+    }
     config.credentials.extend(Credentials::of_environment(environment.variables()));
     Ok(config)
 }

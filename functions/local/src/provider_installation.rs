@@ -173,6 +173,9 @@ impl InstallObserver for Told<'_> {
                 provider.for_display(),
                 directory.display()
             ),
+            InstallEvent::Running { provider } => {
+                format!("- {} runs already, and is not installed", provider.for_display())
+            }
             InstallEvent::Reusing { provider } => format!(
                 "- Reusing previous version of {} from the dependency lock file",
                 provider.for_display()
@@ -248,6 +251,7 @@ pub(crate) fn only(config: CliConfig, kind: InstallationKind) -> CliConfig {
     CliConfig {
         installation: Some(vec![method]),
         dev_overrides: BTreeMap::new(),
+        running: BTreeMap::new(),
         plugin_cache_dir: None,
         ..config
     }

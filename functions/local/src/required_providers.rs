@@ -15,7 +15,7 @@ pub(crate) fn check(
 ) -> Result<(), Failure> {
     let (mut unlocked, mut absent) = (String::new(), String::new());
     for (provider, wanted) in configuration.provider_requirements() {
-        if provider.is_builtin() || packages.dev_overrides.contains_key(&provider) {
+        if provider.is_builtin() || packages.is_under_development(&provider) {
             continue;
         }
         let Some(lock) = packages.locks.0.get(&provider) else {

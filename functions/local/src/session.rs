@@ -391,6 +391,12 @@ impl Session {
         if diagnostics.has_errors() {
             return Err(Failure::Diagnostics(diagnostics, sources));
         }
+        let backend = source.configuration.root.module.settings.backend();
+        if let Some(error) =
+            backend.and_then(|backend| backend.unknown_kind("Invalid backend type"))
+        {
+            return Err(Failure::Diagnostics(error.into(), sources));
+        }
         let locks = self.directory.locks()?;
         let packages = self.directory.packages(self.cli_config()?, locks);
         required_providers::check(&source.configuration, &packages)?;

@@ -202,6 +202,7 @@ impl WorkingDirectory {
             platform: Platform::current(),
             locks,
             dev_overrides: config.dev_overrides,
+            running: config.running,
         }
     }
 

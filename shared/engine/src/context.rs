@@ -239,9 +239,6 @@ impl Context {
         }
         let mut diagnostics = validate_references(configuration);
         diagnostics.extend(validate_module_arguments(configuration));
-        if diagnostics.has_errors() {
-            return diagnostics;
-        }
         let context =
             self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();

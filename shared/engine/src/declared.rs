@@ -1,14 +1,19 @@
 //! A declared resource with its provider and schema: what all its instances have in common.
 
-use crate::evaluation::EvalContext;
+use crate::evaluation::{
+    EvalContext, Expansion, Operation, Reader, RepetitionData, blocking,
+    evaluate_expansion_in_parts,
+};
 use crate::object_codec::resource_schema;
 use crate::provider_meta::running_for;
 use language::diagnostics::Diagnostic;
-use language::module::{ModuleNode, ResourceBlock};
+use language::module::{Configuration, ModuleNode, ResourceBlock};
+use language::source::Span;
+use language::syntax::ast::Body;
 use providers::{Provider, ProviderSchema, TypedSchema};
 use std::sync::Arc;
 use values::address::{
-    ConfigResource, ProviderAddress, ProviderConfigAddress, Resource, ResourceMode,
+    ConfigResource, ModuleInstance, ProviderAddress, ProviderConfigAddress, Resource, ResourceMode,
 };
 
 /// What all instances of a declared resource have in common.
@@ -23,9 +28,19 @@ pub(crate) struct Declared {
 impl Declared {
     /// A resource of the configuration whose provider runs; else what is wrong with it is reported.
     pub(crate) fn of(context: &EvalContext, resource: &ConfigResource) -> Option<Declared> {
+        let block = context.node(&resource.module)?.module.resources.get(&resource.resource)?;
+        let provider = context.configuration.provider_for(resource)?;
+        Declared::with_provider(context, resource, provider, block.type_span)
+    }
+
+    /// The same for a resource that need not have a block; `named` is where its type is named.
+    pub(crate) fn with_provider(
+        context: &EvalContext,
+        resource: &ConfigResource,
+        provider_address: ProviderConfigAddress,
+        named: Span,
+    ) -> Option<Declared> {
         let node = context.node(&resource.module)?.clone();
-        let block = node.module.resources.get(&resource.resource)?;
-        let provider_address = context.configuration.provider_for(resource)?;
         if !provider_is_configured(context, &provider_address, resource) {
             return None;
         }
@@ -34,7 +49,7 @@ impl Declared {
         let Resource { mode, ty, .. } = &resource.resource;
         let Some(schema) = resource_schema(&schemas, *mode, ty).cloned() else {
             let error = unsupported(&resource.resource, &provider_address.provider, &schemas);
-            context.report([error.at(block.type_span)]);
+            context.report([error.at(named)]);
             return None;
         };
         Some(Declared { resource: resource.clone(), node, provider_address, provider, schema })
@@ -42,6 +57,33 @@ impl Declared {
 
     pub(crate) fn block(&self) -> Option<&ResourceBlock> {
         self.node.module.resources.get(&self.resource.resource)
+    }
+
+    /// Where what the provider says of it belongs.
+    pub(crate) fn place(&self) -> (Option<&Body>, Option<Span>) {
+        let block = self.block();
+        (block.map(|block| &*block.config), block.map(|block| block.span))
+    }
+
+    /// The instances in one instance of the module; `None` after an error. While validating, their keys are not known.
+    pub(crate) async fn expand(
+        self: &Arc<Self>,
+        context: &Arc<EvalContext>,
+        module: &ModuleInstance,
+    ) -> Option<Expansion> {
+        let (declared, context, module) = (self.clone(), context.clone(), module.clone());
+        blocking(move || {
+            let block = declared.block()?;
+            let data = RepetitionData::default();
+            let validating = context.operation == Operation::Validate;
+            let (expansion, reads) = context.evaluate(&module, &data, None, |e| {
+                evaluate_expansion_in_parts(e, &block.repetition, validating)
+            })?;
+            let resource = declared.resource.resource.absolute(&module);
+            context.keep_reads(Reader::Expansion(resource), reads);
+            expansion.map(|expansion| if validating { expansion.forget_keys() } else { expansion })
+        })
+        .await
     }
 }
 
@@ -79,13 +121,18 @@ fn unsupported(
 
 /// Whether a provider configuration is there: the default one of the root module needs no block,
 /// any other does.
+pub(crate) fn is_there(configuration: &Configuration, address: &ProviderConfigAddress) -> bool {
+    let implied = address.alias.is_none() && address.module.is_root();
+    implied || configuration.provider_config(address).is_some()
+}
+
+/// Whether a provider configuration [is there](is_there); else it is reported.
 pub(crate) fn provider_is_configured(
     context: &EvalContext,
     address: &ProviderConfigAddress,
     needed_by: &dyn std::fmt::Display,
 ) -> bool {
-    let implied = address.alias.is_none() && address.module.is_root();
-    if implied || context.configuration.provider_config(address).is_some() {
+    if is_there(&context.configuration, address) {
         return true;
     }
     context.report([Diagnostic::error(

@@ -1,11 +1,11 @@
 //! Expressions in the root module, against what is recorded or what a plan makes of it: the console.
 
 use crate::changes::Action;
-use crate::evaluation::{EvalContext, RepetitionData, evaluate_expansion};
+use crate::evaluation::{EvalContext, RepetitionData, blocking, evaluate_expansion};
 use crate::graph::{Graph, Walked, walk};
 use crate::object_codec::{decode, resource_schema};
 use crate::plan::Plan;
-use crate::planning::{blocking, cycle_error, named_value};
+use crate::planning::{has_cycles, named_value};
 use crate::state::State;
 use crate::vertex::{ConfigurationEdges, Vertex, direct_resources};
 use language::diagnostics::Diagnostics;
@@ -53,14 +53,10 @@ impl Inspection {
         edges.add_named_values();
         add_expansions(&mut edges);
         let context = Arc::new(context);
-        let cycles = graph.cycles();
-        context.report(cycles.iter().map(|cycle| cycle_error(&graph, cycle)));
-        if cycles.is_empty() {
-            let visit = |vertex: &Vertex| {
-                let (context, vertex) = (context.clone(), vertex.clone());
-                blocking(move || visit(&context, &vertex))
-            };
-            walk(&graph, visit, |_| false).await;
+        if !has_cycles(&context, &graph) {
+            let visit =
+                |context: Arc<EvalContext>, vertex| blocking(move || visit(&context, &vertex));
+            walk(&graph, &context, visit, |_| false).await;
         }
         let diagnostics = context.take_diagnostics();
         (Inspection { context }, diagnostics)

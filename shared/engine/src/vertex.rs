@@ -202,25 +202,18 @@ impl ConfigurationEdges<'_> {
 
     /// Makes a vertex wait for all that a body refers to, whatever its schema.
     pub(crate) fn refer_body(&mut self, id: VertexId, node: &ModuleNode, body: &Body) {
-        for attribute in &body.attributes {
-            self.refer(id, node, &attribute.expression);
-        }
-        for block in &body.blocks {
-            self.refer_body(id, node, &block.body);
+        for target in self.targets(node, references_in_body(body)) {
+            let on = self.graph.add(target);
+            self.graph.connect(id, on);
         }
     }
 
     /// The same without `own`: such references are refused where they cannot be carried out.
     fn refer_to_others(&mut self, id: VertexId, node: &ModuleNode, body: &Body, own: &Vertex) {
-        for attribute in &body.attributes {
-            let references = references_in(&attribute.expression).into_iter().flatten();
-            for target in self.targets(node, references).into_iter().filter(|t| t != own) {
-                let on = self.graph.add(target);
-                self.graph.connect(id, on);
-            }
-        }
-        for block in &body.blocks {
-            self.refer_to_others(id, node, &block.body, own);
+        let targets = self.targets(node, references_in_body(body)).into_iter();
+        for target in targets.filter(|target| target != own) {
+            let on = self.graph.add(target);
+            self.graph.connect(id, on);
         }
     }
 
@@ -411,6 +404,13 @@ impl ConfigurationEdges<'_> {
         }
         id
     }
+}
+
+/// All that a body refers to, whatever its schema.
+pub(crate) fn references_in_body(body: &Body) -> Vec<Reference> {
+    let own = body.attributes.iter().flat_map(|attribute| references_in(&attribute.expression));
+    let inner = body.blocks.iter().flat_map(|block| references_in_body(&block.body));
+    own.flatten().chain(inner).collect()
 }
 
 /// The resources that a vertex depends on, itself or through values, providers and ephemeral resources, but not

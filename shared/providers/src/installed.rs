@@ -84,6 +84,9 @@ impl Providers for InstalledProviders {
         if *address == ProviderAddress::builtin() {
             return Ok(self.builtin.clone());
         }
+        if let Some(running) = self.packages.running.get(address) {
+            return Ok(Arc::new(self.host.attach(address, running).await?));
+        }
         let package = self.package(address).await?;
         let schema = self.shared_schema(address, &package);
         let command = PluginCommand::new(package.program);
@@ -94,7 +97,7 @@ impl Providers for InstalledProviders {
         &self,
         address: &ProviderAddress,
     ) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
-        if *address != ProviderAddress::builtin() {
+        if *address != ProviderAddress::builtin() && !self.packages.running.contains_key(address) {
             let package = self.package(address).await?;
             if let Some(schema) = self.shared_schema(address, &package).get() {
                 return Ok(Response::ok(schema));

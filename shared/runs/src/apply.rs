@@ -70,14 +70,17 @@ pub struct ApplyOutcome {
     pub verdicts: Vec<Verdict>,
     /// The estate since.
     pub header: Option<EstateHeader>,
+    /// What keeps the transaction from its end, where something does after all that could be done was done. The same
+    /// plan, applied again, ends it.
+    pub unended: Option<RunError>,
 }
 
 /// Checks a plan, and applies it where nothing rejects it. A plan that an earlier invocation has decided to apply
 /// is not checked again: what is left of it is done.
 ///
 /// # Errors
-/// Where the plan, the key or the records cannot be read, or the transaction cannot begin or end. What
-/// was done before is recorded.
+/// Where the plan, the key or the records cannot be read, or the transaction cannot begin. Where it cannot end, the
+/// outcome says so beside all else that went wrong.
 pub async fn apply(
     workplace: &Workplace,
     request: ApplyRequest<'_>,
@@ -162,20 +165,21 @@ pub async fn apply(
     let (recorder, configuration) = (executing.recorder(), &source.configuration);
     let (applied, found) = context.apply(configuration, plan.clone(), recorder, options).await;
     diagnostics.extend(found);
-    let header = match applied.ending {
+    let ended = match applied.ending {
         // Another invocation goes on from what is recorded.
-        Ending::Continue => {
-            executing.pause().await?;
-            None
-        }
+        Ending::Continue => executing.pause().await.map(|_| None),
         // Whatever failed, the transaction ends: what was done is recorded, and the rest never began.
         Ending::Done | Ending::Interrupted => {
             executing.settle_others(&settler(workplace, &source, &plan)).await;
-            Some(executing.commit().await?)
+            executing.commit().await.map(Some)
         }
     };
+    let (header, unended) = match ended {
+        Ok(header) => (header, None),
+        Err(error) => (None, Some(error.into())),
+    };
     saved.plan = Arc::unwrap_or_clone(plan);
-    Ok(ApplyOutcome { plan: saved, applied: Some(applied), diagnostics, verdicts, header })
+    Ok(ApplyOutcome { plan: saved, applied: Some(applied), diagnostics, verdicts, header, unended })
 }
 
 /// Who finds out what became of the calls of the dead.
@@ -277,5 +281,6 @@ impl ApplyOutcome {
 }
 
 fn rejected(plan: SavedPlan, verdicts: Vec<Verdict>) -> ApplyOutcome {
-    ApplyOutcome { plan, applied: None, diagnostics: Diagnostics::new(), verdicts, header: None }
+    let diagnostics = Diagnostics::new();
+    ApplyOutcome { plan, applied: None, diagnostics, verdicts, header: None, unended: None }
 }

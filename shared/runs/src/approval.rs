@@ -5,14 +5,16 @@
 
 use crate::deployment::Deployment;
 use crate::project::Approvals;
-use crate::run_reference::{EstateReference, PlanReference};
-use crate::run_state::{Author, RunState, RunStates, Status};
+use crate::run_reference::{EstateReference, Mode, PlanReference};
+use crate::run_state::{Author, RunState, RunStateError, RunStates, Status};
 use engine::identifiers::{PlanId, Principal, RunId};
 use records::StoreError;
 use serde::{Deserialize, Serialize};
 
 const FORMAT: u32 = 1;
 const APPROVAL: &str = "approval";
+/// Among how many older runs of an estate those are looked for that were not applied.
+const LOOKED_AT: usize = 100;
 
 /// What somebody decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +51,9 @@ pub enum ApprovalError {
     /// The store fails.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The states of older runs cannot be read.
+    #[error(transparent)]
+    State(#[from] RunStateError),
     /// The run does not wait.
     #[error("the run {run} does not wait for an approval: it is {status}")]
     NotWaiting {
@@ -72,8 +77,8 @@ pub enum ApprovalError {
     },
     /// Who made the change must not approve it.
     #[error(
-        "{principal} is the author of this change ({author}), and the estate wants another person to approve it; ask one, \
-         or set approvals.author_may_approve in deployment.toml"
+        "{principal} is an author of what this plan changes ({author}), and the estate wants another person to approve it; ask \
+         one, or set approvals.author_may_approve in deployment.toml"
     )]
     OwnChange {
         /// Who tried.
@@ -84,7 +89,7 @@ pub enum ApprovalError {
     /// It is not known who the approver is at the repository's host.
     #[error(
         "deployment.toml does not say which logins {principal} has at the host of the repository, so that it could be \
-         the author of this change; add git_logins to its entry"
+         an author of what this plan changes; add git_logins to its entry"
     )]
     UnmappedApprover {
         /// Who tried.
@@ -121,8 +126,9 @@ pub enum ApprovalError {
 /// [`Deployment::permits`] to say; declining is always allowed to who may approve.
 ///
 /// # Errors
-/// With the rule that forbids it.
-pub fn check<'s>(
+/// With the rule that forbids it, and where the states of older runs cannot be read.
+pub async fn check<'s>(
+    states: &RunStates,
     deployment: &Deployment,
     state: &'s RunState,
     decision: Decision,
@@ -143,13 +149,15 @@ pub fn check<'s>(
         });
     }
     if decision == Decision::Approved {
-        check_author(deployment, state, principal)?;
+        check_author(states, deployment, state, principal).await?;
     }
     Ok(plan)
 }
 
-/// Whether the policy lets a principal approve a change of this author.
-pub(crate) fn check_author(
+/// Whether the policy lets a principal approve the plan of a run: nobody does who asked for it, or pushed or wrote what it would
+/// change.
+pub(crate) async fn check_author(
+    states: &RunStates,
     deployment: &Deployment,
     state: &RunState,
     principal: &Principal,
@@ -158,21 +166,42 @@ pub(crate) fn check_author(
         return Ok(());
     }
     let own = |author: String| ApprovalError::OwnChange { principal: principal.clone(), author };
-    match &state.author {
-        Author::Schedule => Ok(()),
-        Author::Principal(author) if author == principal => Err(own(author.to_string())),
-        Author::Principal(_) => Ok(()),
-        Author::Login(login) => {
-            let logins = deployment.principal(principal).map(|table| &table.git_logins);
-            match logins {
-                Some(logins) if logins.iter().any(|own| own.eq_ignore_ascii_case(login)) => {
-                    Err(own(login.clone()))
-                }
-                Some(logins) if !logins.is_empty() => Ok(()),
-                _ => Err(ApprovalError::UnmappedApprover { principal: principal.clone() }),
+    if matches!(&state.author, Author::Principal(author) if author == principal) {
+        return Err(own(principal.to_string()));
+    }
+    let unapplied = unapplied(states, state).await?;
+    let authors: Vec<&str> =
+        std::iter::once(state).chain(&unapplied).flat_map(RunState::logins).collect();
+    let table = deployment.principal(principal);
+    let logins = table.map(|table| &table.git_logins).filter(|logins| !logins.is_empty());
+    match logins {
+        _ if authors.is_empty() => Ok(()),
+        None => Err(ApprovalError::UnmappedApprover { principal: principal.clone() }),
+        Some(logins) => {
+            let is_own = |author: &&&str| logins.iter().any(|own| own.eq_ignore_ascii_case(author));
+            match authors.iter().find(is_own) {
+                Some(author) => Err(own((*author).to_owned())),
+                None => Ok(()),
             }
         }
     }
+}
+
+/// The older runs whose changes the plan of a run makes too, since nobody has applied them: those for the same branch, back to one
+/// after which all was as the branch said.
+async fn unapplied(states: &RunStates, state: &RunState) -> Result<Vec<RunState>, RunStateError> {
+    let branch = |run: &RunState| run.commit().map(|commit| commit.branch.clone());
+    let is_older = |run: &RunState| {
+        run.run != state.run
+            && run.requested <= state.requested
+            && matches!(run.mode, Mode::Deploy | Mode::Apply)
+            && branch(run) == branch(state)
+    };
+    let settles = |run: &RunState| matches!(run.status, Status::Applied | Status::NothingToDo);
+    let is_last = |run: &RunState| is_older(run) && settles(run);
+    let mut found = states.newest_until(&state.estate, LOOKED_AT, is_last).await?;
+    found.retain(|run| is_older(run) && !settles(run));
+    Ok(found)
 }
 
 /// Writes a decision down. The same decision by the same principal again is no error.

@@ -85,6 +85,7 @@ pub async fn install(
         platform: platform.clone(),
         locks: locks.clone(),
         dev_overrides: BTreeMap::new(),
+        running: BTreeMap::new(),
     };
     let missing: Vec<_> =
         locks.0.iter().filter(|(provider, _)| !packages.is_present(provider)).collect();

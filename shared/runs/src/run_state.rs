@@ -12,6 +12,7 @@ use engine::record::key::encode;
 use futures::future::try_join_all;
 use records::{Key, RecordStore, StoreError, Version};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ use std::sync::Arc;
 const FORMAT: u32 = 1;
 /// How often a change is tried on a state that others change too.
 const ATTEMPTS: u32 = 16;
+/// How many states are read at once where it is not known how many are wanted.
+const AT_ONCE: usize = 10;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +179,9 @@ pub struct RunState {
     pub source: RunSource,
     /// Who is behind it.
     pub author: Author,
+    /// Who wrote the commits of its push, as their host calls them: logins, or addresses of e-mail where it knows no login.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub authors: BTreeSet<String>,
     /// How far it is.
     pub status: Status,
     /// Why it failed or was rejected, for programs.
@@ -210,6 +216,9 @@ pub struct RunState {
     /// What each step had to say, as text with sensitive values masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<ArtifactReference>,
+    /// What keeps the step that is being repeated from its end, as such text; gone once it has come to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_up: Option<ArtifactReference>,
 }
 
 impl RunState {
@@ -231,6 +240,15 @@ impl RunState {
             RunSource::Bundle(_) => None,
         }
     }
+
+    /// Who pushed or wrote its configuration, as their host calls them.
+    pub fn logins(&self) -> impl Iterator<Item = &str> {
+        let pushed = match &self.author {
+            Author::Login(login) => Some(login),
+            Author::Principal(_) | Author::Schedule => None,
+        };
+        pushed.into_iter().chain(&self.authors).map(String::as_str)
+    }
 }
 
 /// What a run is begun with.
@@ -246,6 +264,8 @@ pub struct NewRun {
     pub source: RunSource,
     /// Who is behind it.
     pub author: Author,
+    /// Who wrote the commits of its push, as their host calls them.
+    pub authors: BTreeSet<String>,
     /// The configuration, where an earlier run fetched it.
     pub bundle: Option<ArtifactReference>,
     /// The plan, where an earlier run made it.
@@ -346,6 +366,7 @@ impl RunStates {
             mode: new.mode,
             source: new.source,
             author: new.author,
+            authors: new.authors,
             status: Status::Requested,
             code: None,
             requested: now,
@@ -358,6 +379,7 @@ impl RunStates {
             cancelled_by: None,
             task_token: None,
             notes: Vec::new(),
+            held_up: None,
         };
         let key = RunStates::key(&state.estate, &state.run, STATE)?;
         let (state, begun) = match self.store.put_if_absent(&key, encoded(&state)).await {
@@ -441,14 +463,55 @@ impl RunStates {
         estate: &EstateReference,
         most: usize,
     ) -> Result<Vec<RunState>, RunStateError> {
+        let runs = self.listed(estate, most).await?;
+        self.read_all(estate, &runs).await
+    }
+
+    /// The newest runs of an estate up to the first that is the last, the newest first: one list, and few more reads than there
+    /// are runs in the answer.
+    ///
+    /// # Errors
+    /// As [`RunStates::newest`].
+    pub async fn newest_until(
+        &self,
+        estate: &EstateReference,
+        most: usize,
+        is_last: impl Fn(&RunState) -> bool + Send + Sync,
+    ) -> Result<Vec<RunState>, RunStateError> {
+        let mut found = Vec::new();
+        for runs in self.listed(estate, most).await?.chunks(AT_ONCE) {
+            for state in self.read_all(estate, runs).await? {
+                let last = is_last(&state);
+                found.push(state);
+                if last {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    async fn listed(
+        &self,
+        estate: &EstateReference,
+        most: usize,
+    ) -> Result<Vec<RunId>, RunStateError> {
         let prefix = format!("{}/{RECENT}/", encode(estate.0.as_str()));
         let entries = self.store.list(&prefix).await?;
         let runs = entries.iter().filter_map(|entry| {
             let name = entry.key.segments().next_back()?;
             name.split_once('-').map(|(_, run)| RunId::from_stored(run))
         });
-        let states = runs.take(most).map(|run| async move {
-            match self.read(estate, &run).await {
+        Ok(runs.take(most).collect())
+    }
+
+    async fn read_all(
+        &self,
+        estate: &EstateReference,
+        runs: &[RunId],
+    ) -> Result<Vec<RunState>, RunStateError> {
+        let states = runs.iter().map(|run| async move {
+            match self.read(estate, run).await {
                 // It expired, or is about to be written.
                 Err(RunStateError::Absent { .. }) => Ok(None),
                 read => read.map(Some),

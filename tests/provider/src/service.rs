@@ -60,12 +60,15 @@ pub(crate) struct Service {
     thing: Type,
     nested: Type,
     parricide: Option<Parricide>,
+    /// The version of the plugin protocol.
+    protocol: u8,
 }
 
 impl Service {
-    pub(crate) fn new(parricide: Option<Parricide>) -> Service {
+    pub(crate) fn new(parricide: Option<Parricide>, protocol: u8) -> Service {
         Service {
             parricide,
+            protocol,
             world: OnceLock::new(),
             stop: watch::Sender::new(false),
             thing: thing::schema().block.implied_type(),
@@ -231,14 +234,14 @@ impl Provider for Service {
         &self,
         _: Request<wire::get_provider_schema::Request>,
     ) -> Answer<wire::get_provider_schema::Response> {
+        let thing = (thing::TYPE.into(), schemas::to_wire(&thing::schema()));
+        // Protocol 5 has no nested attributes.
+        let nested = (nested::TYPE.into(), schemas::to_wire(&nested::schema()));
+        let nested = (self.protocol >= 6).then_some(nested);
         answer(wire::get_provider_schema::Response {
             provider: Some(schemas::to_wire(&schemas::provider())),
             provider_meta: Some(schemas::to_wire(&schemas::provider_meta())),
-            resource_schemas: [
-                (thing::TYPE.into(), schemas::to_wire(&thing::schema())),
-                (nested::TYPE.into(), schemas::to_wire(&nested::schema())),
-            ]
-            .into(),
+            resource_schemas: std::iter::once(thing).chain(nested).collect(),
             data_source_schemas: [(thing::TYPE.into(), schemas::to_wire(&thing::data_schema()))]
                 .into(),
             ephemeral_resource_schemas: [(

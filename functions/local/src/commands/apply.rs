@@ -220,7 +220,8 @@ fn conclude(
         }
         diagnostics.extend(operation::rejections(&outcome.verdicts));
     }
-    if outcome.is_to_be_continued() {
+    diagnostics.extend(outcome.unended.as_ref().map(RunError::to_diagnostic));
+    if outcome.is_to_be_continued() && outcome.unended.is_none() {
         reporter.diagnostics(&diagnostics, sources);
         reporter.say("\nunfinished: run the same command again\n");
         return deadline::TO_BE_CONTINUED;

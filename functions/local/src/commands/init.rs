@@ -129,32 +129,11 @@ fn invalid_configuration(
     Failure::Diagnostics(diagnostics, sources)
 }
 
-/// The kinds of backend that Terraform has.
-const BACKENDS: [&str; 13] = [
-    "azurerm",
-    "consul",
-    "cos",
-    "gcs",
-    "http",
-    "inmem",
-    "kubernetes",
-    "local",
-    "oci",
-    "oss",
-    "pg",
-    "remote",
-    "s3",
-];
-
 /// Backends are not used; a misspelt one is a mistake all the same.
 fn check_backend(settings: &Settings, sources: &Arc<Sources>) -> Result<(), Failure> {
-    match settings.backend() {
-        Some(backend) if !BACKENDS.contains(&&*backend.kind) => {
-            let detail = format!("There is no backend type named \"{}\".", backend.kind);
-            let error = Diagnostic::error("Unsupported backend type", detail).at(backend.kind_span);
-            Err(Failure::Diagnostics(error.into(), sources.clone()))
-        }
-        _ => Ok(()),
+    match settings.backend().and_then(|backend| backend.unknown_kind("Unsupported backend type")) {
+        Some(error) => Err(Failure::Diagnostics(error.into(), sources.clone())),
+        None => Ok(()),
     }
 }
 

@@ -11,7 +11,9 @@ fn files_are_valid_or_refused_as_terraform_does() {
     let mut wrong = String::new();
     for line in text.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
-        if case["differs"].is_string() {
+        // Several errors there, and one of them here.
+        let fewer = case["differs"] == "one error for one mistake";
+        if case["differs"].is_string() && !fewer {
             continue;
         }
         let files = case["files"].as_object().unwrap();
@@ -32,7 +34,11 @@ fn files_are_valid_or_refused_as_terraform_does() {
         let mut expected: Vec<String> = serde_json::from_value(case["errors"].clone()).unwrap();
         found.sort();
         expected.sort();
-        if found != expected {
+        let agree = match fewer {
+            true => !found.is_empty() && found.iter().all(|summary| expected.contains(summary)),
+            false => found == expected,
+        };
+        if !agree {
             let name = &case["name"];
             wrong.push_str(&format!("{name}\n  {expected:?}\n  {found:?}\n"));
         }

@@ -24,11 +24,11 @@ pub(crate) use takeover::settle;
 use crate::changes::{Action, ResourceInstanceChange, Summary};
 use crate::checks::CheckResults;
 use crate::ephemeral;
-use crate::evaluation::{EvalContext, named_values};
+use crate::evaluation::{EvalContext, blocking, named_values};
 use crate::graph::{Walked, walk};
 use crate::object::{DeposedKey, Object};
 use crate::plan::Plan;
-use crate::planning::{blocking, cycle_error, named_value};
+use crate::planning::{has_cycles, named_value};
 use crate::record::body::Claim;
 use crate::recorder::{RecordError, Recorder, Step};
 use crate::stages::Waiver;
@@ -309,20 +309,9 @@ pub(crate) async fn apply(
         settle_not_before: options.settle_not_before,
         in_doubt: options.in_doubt,
     });
-    let cycles = graph.cycles();
-    if cycles.is_empty() {
+    if !has_cycles(&walk_state.context, &graph) {
         ephemeral::close_after_use(&mut graph);
-        walk(
-            &graph,
-            |vertex| {
-                let (walk_state, vertex) = (walk_state.clone(), vertex.clone());
-                async move { visit(walk_state, vertex).await }
-            },
-            Vertex::is_always_visited,
-        )
-        .await;
-    } else {
-        walk_state.context.report(cycles.iter().map(|cycle| cycle_error(&graph, cycle)));
+        walk(&graph, &walk_state, visit, Vertex::is_always_visited).await;
     }
     walk_state.tell_of_earlier_failures();
     let left = walk_state.left.load(Ordering::SeqCst);

@@ -7,11 +7,11 @@
 use super::graph::add_resources;
 use super::resource::{planned_expansion, value_of};
 use super::{ApplyWalk, Ending};
-use crate::evaluation::{EvalContext, Expansion, Named, Operation, Working};
+use crate::evaluation::{EvalContext, Expansion, Named, Operation, Working, blocking};
 use crate::graph::{Graph, Walked, walk};
 use crate::object_codec::{mark_by_schema, resource_schema};
 use crate::plan::PlanMode;
-use crate::planning::{blocking, named_value};
+use crate::planning::named_value;
 use crate::recorder::{OutputsWritten, RecordError};
 use crate::state::{InstanceState, OutputState, State};
 use crate::vertex::{ConfigurationEdges, Vertex};
@@ -168,10 +168,10 @@ fn value(
 
 /// Evaluates what outputs are made of once more, with what others have changed in place of what the plan knew. What
 /// goes wrong has been reported before, or concerns what another run is about to do.
-async fn evaluate(walk: &Arc<ApplyWalk>, moved: Moved) -> Working {
-    let again = Arc::new(Again { context: again(&walk.context), moved, walk: walk.clone() });
-    let graph = graph(walk);
-    walk_graph(&graph, &again).await;
+async fn evaluate(apply: &Arc<ApplyWalk>, moved: Moved) -> Working {
+    let again = Arc::new(Again { context: again(&apply.context), moved, walk: apply.clone() });
+    let graph = graph(apply);
+    walk(&graph, &again, Again::visit, |_| false).await;
     match Arc::try_unwrap(again) {
         Ok(again) => again.context.working,
         // Every visit has ended.
@@ -218,21 +218,15 @@ fn graph(walk: &ApplyWalk) -> Graph<Vertex> {
     graph.retain(&keep)
 }
 
-async fn walk_graph(graph: &Graph<Vertex>, again: &Arc<Again>) {
-    let visit = |vertex: &Vertex| {
-        let (again, vertex) = (again.clone(), vertex.clone());
-        async move {
-            match vertex {
-                Vertex::Expansion(_) | Vertex::Provider(_) => Walked::Done,
-                Vertex::Resource(resource) => again.finish(&resource),
-                vertex => blocking(move || named_value(&again.context, &vertex)).await,
-            }
-        }
-    };
-    walk(graph, visit, |_| false).await;
-}
-
 impl Again {
+    async fn visit(self: Arc<Self>, vertex: Vertex) -> Walked {
+        match vertex {
+            Vertex::Expansion(_) | Vertex::Provider(_) => Walked::Done,
+            Vertex::Resource(resource) => self.finish(&resource),
+            vertex => blocking(move || named_value(&self.context, &vertex)).await,
+        }
+    }
+
     /// Puts a resource together from what this run has made of it, and what others have.
     fn finish(&self, resource: &ConfigResource) -> Walked {
         let (before, working) = (&self.walk.context.working, &self.context.working);

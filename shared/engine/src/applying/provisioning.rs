@@ -6,10 +6,10 @@
 use super::ApplyWalk;
 use super::target::Target;
 use crate::changes::{Action, ResourceInstanceChange};
-use crate::evaluation::RepetitionData;
+use crate::evaluation::{RepetitionData, blocking};
 use crate::hooks::{Hook, HookObject};
 use crate::object::{Object, ObjectStatus};
-use crate::planning::{blocking, removed_subject};
+use crate::planning::removed_subject;
 use crate::provisioning::{LocalExec, Outcome, schema};
 use crate::record::body::{Claim, ClaimedAction, ClaimedObject, ProvisionersStanding};
 use crate::recorder::{Call, NothingMore, Step};

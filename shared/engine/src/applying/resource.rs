@@ -1,9 +1,8 @@
 //! The expansion of a resource, and its value once all its instances are there.
 
 use super::ApplyWalk;
-use crate::evaluation::{Expansion, RepetitionData, evaluate_expansion};
+use crate::evaluation::{Expansion, RepetitionData, blocking, evaluate_expansion};
 use crate::graph::Walked;
-use crate::planning::blocking;
 use language::module::Repetition;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -3,13 +3,13 @@
 
 use super::ApplyWalk;
 use crate::changes::{Action, ResourceInstanceChange};
-use crate::evaluation::{CheckedObject, RepetitionData, check_rules};
+use crate::evaluation::{CheckedObject, RepetitionData, blocking, check_rules};
 use crate::hooks::HookObject;
 use crate::object::Object;
 use crate::object_change::{PlanRequest, assert_object_compatible};
 use crate::object_codec::{decode, mark_by_configuration, resource_schema};
 use crate::object_read::read_object;
-use crate::planning::{blocking, ignored_paths};
+use crate::planning::ignored_paths;
 use crate::provider_diagnostics::{CallFailure, in_body};
 use crate::provider_meta::running_for;
 use language::diagnostics::Diagnostic;

@@ -2,8 +2,7 @@
 
 use crate::declared::Declared;
 use crate::evaluation::{
-    CheckedObject, EvalContext, Expansion, Reader, RepetitionData, blocking, check_rules_for,
-    evaluate_expansion_in_parts,
+    CheckedObject, EvalContext, Reader, RepetitionData, blocking, check_rules_for,
 };
 use crate::graph::Walked;
 use crate::hooks::EphemeralStep;
@@ -13,7 +12,7 @@ use futures::stream::{self, StreamExt};
 use language::diagnostics::Diagnostic;
 use providers::{OpenEphemeralRequest, OpenEphemeralResponse, ProviderDiagnostic};
 use std::sync::Arc;
-use values::address::{ConfigResource, ModuleInstance, ResourceInstance};
+use values::address::{ConfigResource, ResourceInstance};
 use values::{Marks, Value};
 
 /// Opens the instances of a resource whose configuration is known; of the others, nothing is known for now but their
@@ -25,7 +24,7 @@ pub(crate) async fn open(context: &Arc<EvalContext>, resource: &ConfigResource) 
     let mut ok = true;
     let mut instances = Vec::new();
     for module in modules.iter() {
-        let Some(expansion) = expand(context, &declared, module).await else {
+        let Some(expansion) = declared.expand(context, module).await else {
             ok = false;
             continue;
         };
@@ -49,24 +48,6 @@ pub(crate) async fn open(context: &Arc<EvalContext>, resource: &ConfigResource) 
         context.working.finish_resource(&resource.resource.absolute(module));
     }
     Walked::Done
-}
-
-async fn expand(
-    context: &Arc<EvalContext>,
-    declared: &Arc<Declared>,
-    module: &ModuleInstance,
-) -> Option<Expansion> {
-    let (context, declared, module) = (context.clone(), declared.clone(), module.clone());
-    blocking(move || {
-        let block = declared.block()?;
-        let data = RepetitionData::default();
-        let (expansion, reads) = context.evaluate(&module, &data, None, |e| {
-            evaluate_expansion_in_parts(e, &block.repetition, false)
-        })?;
-        context.keep_reads(Reader::Expansion(declared.resource.resource.absolute(&module)), reads);
-        expansion
-    })
-    .await
 }
 
 /// One instance with all that opening it needs.
@@ -99,8 +80,7 @@ impl Opening {
                 answer
             }
             Err(failure) => {
-                let block = self.declared.block();
-                let (body, place) = (block.map(|b| &*b.config), block.map(|b| b.span));
+                let (body, place) = self.declared.place();
                 context.report(failure.into_diagnostics(body, place, &self.address.to_string()));
                 return false;
             }
@@ -205,8 +185,7 @@ impl Opening {
     }
 
     fn report(&self, diagnostics: Vec<ProviderDiagnostic>) {
-        let block = self.declared.block();
-        let (body, place) = (block.map(|b| &*b.config), block.map(|b| b.span));
+        let (body, place) = self.declared.place();
         self.context.report(in_body(diagnostics, body, place, &self.address.to_string()));
     }
 }

@@ -99,7 +99,7 @@ impl Expansion {
     }
 
     pub(crate) fn data(&self, key: &InstanceKey) -> RepetitionData {
-        let mut data = RepetitionData::default();
+        let mut data = RepetitionData::of_key(key);
         match (self, key) {
             (Expansion::Unknown(UnknownExpansion::Count), _) => {
                 data.count_index = Some(Value::unknown_not_null(Type::Number));
@@ -108,10 +108,8 @@ impl Expansion {
                 data.each_key = Some(Value::unknown_not_null(Type::String));
                 data.each_value = Some(Value::dynamic());
             }
-            (_, InstanceKey::Int(i)) => data.count_index = Some(Value::number(*i)),
-            (Expansion::ForEach(map), InstanceKey::String(k)) => {
-                data.each_key = Some(Value::shared_string(k.clone()));
-                data.each_value = map.get(k).cloned();
+            (Expansion::ForEach(map), InstanceKey::String(key)) => {
+                data.each_value = map.get(key).cloned();
             }
             _ => {}
         }

@@ -19,4 +19,5 @@ pub(crate) use expansion::{
 };
 pub(crate) use off_runtime::blocking;
 pub(crate) use read_logs::Reader;
+pub(crate) use scope::{unsupported, unsupported_attribute};
 pub(crate) use working::{Named, Working};

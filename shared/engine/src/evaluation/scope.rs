@@ -50,17 +50,7 @@ impl<'a> ModuleScope<'a> {
             Subject::SelfObject => return self.check_own_attribute(reference),
             _ => return None,
         };
-        let config = resource.in_module(&self.node.path);
-        let provider = self.context.configuration.provider_for(&config)?;
-        let schemas = self.context.pool.schema(&provider.provider)?;
-        let schema = resource_schema(&schemas, resource.mode, &resource.ty)?;
-        let steps = match reference.remaining() {
-            [TraversalStep::Index { .. }, rest @ ..] => rest,
-            steps => steps,
-        };
-        let [TraversalStep::Attribute { name, span }, ..] = steps else { return None };
-        let block = &schema.block;
-        unsupported(name, *span, block.attributes.keys().chain(block.blocks.keys()))
+        unsupported_attribute(self.context, self.node, resource, reference.remaining())
     }
 
     /// The same for `self`.
@@ -117,8 +107,28 @@ impl<'a> ModuleScope<'a> {
     }
 }
 
+/// That resources of a type have no such attribute as the steps name after a reference to one, where they have none.
+pub(crate) fn unsupported_attribute(
+    context: &EvalContext,
+    node: &ModuleNode,
+    resource: &Resource,
+    steps: &[TraversalStep],
+) -> Option<Diagnostic> {
+    let config = resource.in_module(&node.path);
+    let provider = context.configuration.provider_for(&config)?;
+    let schemas = context.pool.schema(&provider.provider)?;
+    let schema = resource_schema(&schemas, resource.mode, &resource.ty)?;
+    let steps = match steps {
+        [TraversalStep::Index { .. }, rest @ ..] => rest,
+        steps => steps,
+    };
+    let [TraversalStep::Attribute { name, span }, ..] = steps else { return None };
+    let block = &schema.block;
+    unsupported(name, *span, block.attributes.keys().chain(block.blocks.keys()))
+}
+
 /// That an object has no such attribute, where it has none.
-fn unsupported<'k>(
+pub(crate) fn unsupported<'k>(
     name: &Arc<str>,
     at: Span,
     known: impl Iterator<Item = &'k Arc<str>> + Clone,

@@ -4,6 +4,7 @@ use super::{Graph, VertexId};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::hash::Hash;
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// How the visit of one vertex ended.
@@ -16,16 +17,18 @@ pub(crate) enum Walked {
 }
 
 /// Visits all vertices, each after what it depends on, as many at once as the graph allows; what
-/// bounds the work in flight is inside `visit`. Dependents of a failed vertex are not visited, but for
-/// those that `always` are, whatever became of what they wait for.
+/// bounds the work in flight is inside `visit`, and `shared` is what all visits have. Dependents of a
+/// failed vertex are not visited, but for those that `always` are, whatever became of what they wait for.
 ///
 /// The graph must have no cycles. Returns when nothing is left to visit or in flight.
-pub(crate) async fn walk<V, F, Visit, Always>(graph: &Graph<V>, mut visit: Visit, always: Always)
-where
+pub(crate) async fn walk<V, S, F>(
+    graph: &Graph<V>,
+    shared: &Arc<S>,
+    visit: impl Fn(Arc<S>, V) -> F,
+    always: impl Fn(&V) -> bool,
+) where
     V: Clone + Eq + Hash,
     F: Future<Output = Walked> + Send + 'static,
-    Visit: FnMut(&V) -> F,
-    Always: Fn(&V) -> bool,
 {
     let dependents = graph.dependents();
     let mut waiting: Vec<usize> = graph.ids().map(|id| graph.dependencies(id).count()).collect();
@@ -38,7 +41,7 @@ where
                 release(id, Walked::Failed, &dependents, &mut waiting, &mut failed, &mut ready);
                 continue;
             }
-            let visited = visit(graph.vertex(id));
+            let visited = visit(shared.clone(), graph.vertex(id).clone());
             running.spawn(async move { (id, visited.await) });
         }
         match running.join_next().await {
@@ -76,7 +79,7 @@ fn release(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     #[tokio::test]
     async fn order_is_kept_and_dependents_of_failures_are_skipped() {
@@ -88,18 +91,11 @@ mod tests {
         let close = g.add("close");
         g.connect(close, c);
         let seen = Arc::new(Mutex::new(Vec::new()));
-        walk(
-            &g,
-            |v| {
-                let (v, seen) = (*v, seen.clone());
-                async move {
-                    seen.lock().unwrap().push(v);
-                    if v == "b" { Walked::Failed } else { Walked::Done }
-                }
-            },
-            |v| *v == "close",
-        )
-        .await;
+        let visit = |seen: Arc<Mutex<Vec<&'static str>>>, v| async move {
+            seen.lock().unwrap().push(v);
+            if v == "b" { Walked::Failed } else { Walked::Done }
+        };
+        walk(&g, &seen, visit, |v| *v == "close").await;
         let mut seen = seen.lock().unwrap().clone();
         assert_eq!(seen[0], "a");
         seen.sort();

@@ -2,10 +2,11 @@
 
 use super::PlanWalk;
 use super::refresh::report;
-use super::resource::{Declared, blocking, configuration, validate_configuration};
+use super::resource::{configuration, validate_configuration};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
+use crate::declared::Declared;
 use crate::evaluation::{
-    CheckedObject, Reader, RepetitionData, check_rules_for, report_unread_data,
+    CheckedObject, Reader, RepetitionData, blocking, check_rules_for, report_unread_data,
 };
 use crate::object::{Object, ObjectStatus};
 use crate::object_change::{planned_unknown, without_unknowns};

@@ -2,9 +2,9 @@
 
 use super::managed::DeposedObjects;
 use super::refresh::{self, note_drift, refresh};
-use super::resource::{Declared, provider_is_configured};
 use super::{PlanWalk, removal, type_change};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
+use crate::declared::{Declared, provider_is_configured};
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::resource_schema;

@@ -2,10 +2,10 @@
 
 use super::generated_text::resource_block;
 use super::import::{self, target};
-use super::resource::{Declared, blocking};
 use super::{PlanOptions, PlanWalk, Rehearsed, walked};
-use crate::evaluation::{EvalContext, RepetitionData};
-use crate::object_codec::resource_schema;
+use crate::declared::Declared;
+use crate::ephemeral;
+use crate::evaluation::{EvalContext, RepetitionData, blocking};
 use crate::state::State;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, Import, LocalProviderConfig};
@@ -42,19 +42,24 @@ pub(super) fn provider_of(
     configuration: &Configuration,
     import: &Import,
 ) -> Option<ProviderConfigAddress> {
-    let local_name = import.target.resource.implied_provider().into();
-    let config = LocalProviderConfig { local_name, alias: None };
+    let given = import.provider.as_ref().map(|given| given.config.clone());
+    let config = given.unwrap_or_else(|| implied_provider(import));
     configuration.resolve_provider(&ModulePath::root(), &config)
 }
 
+fn implied_provider(import: &Import) -> LocalProviderConfig {
+    LocalProviderConfig::default_of(import.target.resource.implied_provider())
+}
+
 /// Walks through the configuration as planning does, so that all that import blocks refer to has its value, and reads the
-/// objects that they name. Without the resources of other import blocks, nothing else is planned that could be used.
+/// objects that they name. Without the resources of other import blocks, nothing else is planned that could be used. What
+/// is opened is closed at the end, since providers may be configured with it.
 pub(crate) async fn generate(
     context: EvalContext,
     options: PlanOptions,
     previous: Arc<State>,
 ) -> (Vec<GeneratedResource>, Diagnostics) {
-    let walk = walked(context, options, previous, Rehearsed::default()).await.walk;
+    let walk = walked(context, options, previous, Rehearsed::default(), |_| {}).await.walk;
     let mut generated = BTreeMap::new();
     let imports: Vec<Import> = without_resource(&walk.context.configuration).cloned().collect();
     for import in imports {
@@ -62,6 +67,7 @@ pub(crate) async fn generate(
             generated.insert(resource.address.clone(), resource);
         }
     }
+    ephemeral::close_all(&walk.context).await;
     let diagnostics = walk.context.take_diagnostics();
     (generated.into_values().collect(), diagnostics)
 }
@@ -87,33 +93,14 @@ async fn read(walk: &Arc<PlanWalk>, import: Import) -> Option<GeneratedResource>
         .at(import.to.span)]);
         return None;
     }
-    let context = &walk.context;
-    let provider_address = provider_of(&context.configuration, &import)?;
-    let provider = context.pool.running(&provider_address)?;
-    let schemas = context.pool.schema(&provider_address.provider)?;
+    let provider = provider_of(&walk.context.configuration, &import)?;
     let resource = address.config();
-    let Some(schema) = resource_schema(&schemas, resource.resource.mode, &resource.resource.ty)
-    else {
-        context.report([Diagnostic::error(
-            "Invalid resource type",
-            format!(
-                "The provider {} does not support resource type {:?}.",
-                provider_address.provider.for_display(),
-                &*resource.resource.ty
-            ),
-        )
-        .at(import.to.span)]);
-        return None;
-    };
-    let declared = Declared {
-        resource,
-        node: context.configuration.root.clone(),
-        provider_address,
-        provider,
-        schema: schema.clone(),
-    };
+    let declared = Declared::with_provider(&walk.context, &resource, provider, import.to.span)?;
     let found = import::read(walk, &declared, &address, &id).await?;
     let object = found.now?;
-    let text = resource_block(&address.resource, &schema.block, &object.value);
+    let provider = import.provider.as_ref().map(|given| &given.config);
+    let provider = provider.filter(|config| **config != implied_provider(&import));
+    let schema = &declared.schema.block;
+    let text = resource_block(&address.resource, provider, schema, &object.value);
     Some(GeneratedResource { address, id, text })
 }

@@ -1,6 +1,7 @@
 //! Configuration for an object that exists: what an import block without a resource block lacks.
 
 use language::formatting::format;
+use language::module::LocalProviderConfig;
 use language::rendering::{expression_text, string_literal};
 use language::source::Sources;
 use language::syntax::is_identifier;
@@ -11,11 +12,19 @@ use values::schema::{Attribute, AttributeType, Block, NestedAttributes, NestedBl
 use values::{Type, Value};
 
 /// A resource block, without a newline at its end, that says what can be configured as the object has it. What is
-/// sensitive is left to a person.
-pub(super) fn resource_block(resource: &Resource, schema: &Block, object: &Value) -> String {
+/// sensitive is left to a person. `provider` is the provider configuration where it is not the one that the type implies.
+pub(super) fn resource_block(
+    resource: &Resource,
+    provider: Option<&LocalProviderConfig>,
+    schema: &Block,
+    object: &Value,
+) -> String {
     let (ty, name) = (string_literal(&resource.ty), string_literal(&resource.name));
     let mut text = format!("resource {ty} {name} {{\n");
     let mut writer = Writer { out: &mut text };
+    if let Some(provider) = provider {
+        writer.line(&format!("provider = {provider}"));
+    }
     // Providers of the older kind call this configurable in every resource type.
     let is_id = |name: &str, attribute: &Attribute| {
         name == "id" && attribute.optional && attribute.computed

@@ -2,12 +2,15 @@
 
 use super::generated;
 use super::targeting::{Target, Targeting};
+use crate::declared::is_there;
 use crate::evaluation::{EvalContext, Operation};
 use crate::graph::{Graph, VertexId};
 use crate::plan::PlanMode;
 use crate::state::State;
-use crate::vertex::{ConfigurationEdges, Vertex, direct_resources};
+use crate::vertex::{ConfigurationEdges, Vertex, direct_resources, references_in_body};
 use language::diagnostics::Diagnostic;
+use language::module::{Configuration, ResourceBlock};
+use language::reference::{Reference, Subject, references_in};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode};
@@ -55,20 +58,19 @@ pub(crate) fn build(
         if !destroying || resource.resource.mode != ResourceMode::Managed {
             edges.add_resource_edges(id, resource);
         }
-        if let Some(address) = configuration.provider_for(resource) {
-            if address.alias.is_some() && configuration.provider_config(&address).is_none() {
-                continue;
-            }
+        // A configuration that is not there is reported where its resources are planned.
+        let provider = configuration.provider_for(resource);
+        if let Some(address) = provider.filter(|address| is_there(configuration, address)) {
             let provider = edges.add_provider(&address);
             edges.graph.connect(id, provider);
         }
     }
     if !destroying {
         edges.add_import_edges();
-        for import in generated::without_resource(configuration) {
-            if let Some(provider) = generated::provider_of(configuration, import) {
-                edges.add_provider(&provider);
-            }
+        let imports = generated::without_resource(configuration);
+        let providers = imports.filter_map(|i| generated::provider_of(configuration, i));
+        for provider in providers.filter(|address| is_there(configuration, address)) {
+            edges.add_provider(&provider);
         }
     }
     for (resource, instances) in &recorded {
@@ -86,12 +88,7 @@ pub(crate) fn build(
             .flat_map(|i| i.current.iter().chain(i.deposed.values()))
             .map(|object| &object.provider)
             .collect();
-        // A configuration that is gone is reported where its objects are planned.
-        let present = providers.into_iter().filter(|address| {
-            let implied = address.alias.is_none() && address.module.is_root();
-            implied || configuration.provider_config(address).is_some()
-        });
-        for address in present {
+        for address in providers.into_iter().filter(|address| is_there(configuration, address)) {
             let provider = edges.add_provider(address);
             edges.graph.connect(id, provider);
         }
@@ -189,14 +186,54 @@ fn data_depends_on(
     found
 }
 
-/// The error for vertices that wait for each other.
-pub(crate) fn cycle_error(graph: &Graph<Vertex>, cycle: &[VertexId]) -> Diagnostic {
-    let names: Vec<String> = cycle.iter().map(|id| graph.vertex(*id).to_string()).collect();
-    match names.as_slice() {
-        [own] => Diagnostic::error(
-            "Self-referential block",
-            format!("Configuration for {own} may not refer to itself."),
-        ),
-        names => Diagnostic::error(format!("Cycle: {}", names.join(", ")), ""),
+/// Whether vertices wait for each other, so that the graph cannot be walked; reported.
+pub(crate) fn has_cycles(context: &EvalContext, graph: &Graph<Vertex>) -> bool {
+    let errors = graph.cycles().into_iter().map(|cycle| match cycle.as_slice() {
+        [own] => refers_to_itself(&context.configuration, graph.vertex(*own)),
+        cycle => {
+            let names: Vec<String> = cycle.iter().map(|id| graph.vertex(*id).to_string()).collect();
+            Diagnostic::error(format!("Cycle: {}", names.join(", ")), "")
+        }
+    });
+    context.report(errors.collect::<Vec<_>>())
+}
+
+fn refers_to_itself(configuration: &Configuration, own: &Vertex) -> Diagnostic {
+    let (error, references, subject) = match own {
+        Vertex::Local(module, name) => {
+            let detail = format!(
+                "Local value local.{name} cannot use its own result as part of its expression."
+            );
+            let local = configuration.get(module).and_then(|node| node.module.locals.get(name));
+            let references = local.map(|local| references_in(&local.expression));
+            let references = references.into_iter().flatten().flatten().collect();
+            let error = Diagnostic::error("Self-referencing local value", detail);
+            (error, references, Some(Subject::Local(name.clone())))
+        }
+        own => {
+            let detail = format!("Configuration for {own} may not refer to itself.");
+            let error = Diagnostic::error("Self-referential block", detail);
+            match own {
+                Vertex::Resource(resource) => {
+                    let block = configuration.resource(resource);
+                    let references = block.map(references_of_block).unwrap_or_default();
+                    (error, references, Some(Subject::Resource(resource.resource.clone())))
+                }
+                _ => (error, Vec::new(), None),
+            }
+        }
+    };
+    let reference =
+        references.iter().find(|reference| Some(&reference.subject) == subject.as_ref());
+    match reference {
+        Some(reference) => error.at(reference.span),
+        None => error,
     }
+}
+
+fn references_of_block(block: &ResourceBlock) -> Vec<Reference> {
+    let repeats = block.count().into_iter().chain(block.for_each());
+    let expressions = repeats.chain(&block.lifecycle.replace_triggered_by);
+    let references = expressions.flat_map(references_in).flatten();
+    references.chain(references_in_body(&block.config)).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::PlanWalk;
 use super::refresh::{self, Refreshed, report, report_failure};
-use super::resource::{Declared, blocking};
-use crate::evaluation::{Expansion, Reader, RepetitionData, evaluate_expansion_in_parts};
+use crate::declared::Declared;
+use crate::evaluation::{Expansion, Reader, RepetitionData, blocking, evaluate_expansion_in_parts};
 use crate::object::{Object, ObjectStatus};
 use crate::object_codec::mark_by_schema;
 use crate::plan::PlanMode;
@@ -250,7 +250,7 @@ pub(crate) fn without_configuration(configuration: &Configuration) -> Diagnostic
             let target = &import.target;
             let detail = match target.module.is_root() && import.for_each.is_none() {
                 true => format!(
-                    "The configuration for the given import target {target} does not exist. If you wish to automatically generate config for this resource, use the -generate-config-out option within terraform plan. Otherwise, make sure the target resource exists within your configuration. For example:\n\n  terraform plan -generate-config-out=generated.tf"
+                    "The configuration for the given import target {target} does not exist. If you wish to automatically generate config for this resource, use the -generate-config-out option within plumb plan. Otherwise, make sure the target resource exists within your configuration. For example:\n\n  plumb plan -generate-config-out=generated.tf"
                 ),
                 false => format!(
                     "The configuration for the given import target {target} does not exist. All target instances must have an associated configuration to be imported."
@@ -346,7 +346,7 @@ pub(super) async fn read(
         return fail(
             "Cannot import non-existent remote object",
             format!(
-                "While attempting to import an existing object to \"{address}\", the provider detected that no object exists with the given id. Only pre-existing objects can be imported; check that the id is correct and that it is associated with the provider's configured region or endpoint, or use \"terraform apply\" to create a new remote object for this resource."
+                "While attempting to import an existing object to \"{address}\", the provider detected that no object exists with the given id. Only pre-existing objects can be imported; check that the id is correct and that it is associated with the provider's configured region or endpoint, or use \"plumb apply\" to create a new remote object for this resource."
             ),
         );
     };

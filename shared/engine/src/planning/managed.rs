@@ -1,22 +1,23 @@
 //! Planning one instance of a managed resource.
 
+use super::ignored::ignored_paths;
 use super::import::{self, ImportedObjects};
 use super::refresh::{self, Refreshed, note_drift, refresh};
-use super::resource::{Declared, blocking, configuration, validate_configuration};
+use super::resource::{configuration, validate_configuration};
 use super::{PlanWalk, deletion, replace_triggers, type_change};
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
+use crate::declared::Declared;
 use crate::evaluation::{
-    CheckedObject, EvalContext, Reader, RepetitionData, check_rules, check_rules_for,
+    CheckedObject, EvalContext, Reader, RepetitionData, blocking, check_rules, check_rules_for,
 };
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus};
-use crate::object_change::{PlanRequest, Violation, all_configurable, assert_plan_valid};
+use crate::object_change::{PlanRequest, Violation, assert_plan_valid};
 use crate::object_codec::mark_by_configuration;
 use crate::plan::{PlanMode, RefreshedInstance};
 use crate::provisioning;
 use language::diagnostics::Diagnostic;
-use language::module::{IgnoreChanges, ProvisionerWhen, ResourceBlock};
-use language::syntax::ast::{IndexKey, TraversalStep};
+use language::module::{ProvisionerWhen, ResourceBlock};
 use providers::PlanResourceResponse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -237,62 +238,6 @@ fn same_marks(a: &Value, b: &Value) -> bool {
         paths.map(|(path, _)| path).collect::<std::collections::BTreeSet<_>>()
     };
     a.deep_marks() == b.deep_marks() && (a.deep_marks().is_empty() || sensitive(a) == sensitive(b))
-}
-
-/// The paths whose configuration gives way to the prior object.
-pub fn ignored_paths(
-    ignore: &IgnoreChanges,
-    schema: &values::schema::Block,
-    prior: &Value,
-) -> Vec<Path> {
-    match ignore {
-        _ if prior.is_null() => Vec::new(),
-        IgnoreChanges::None => Vec::new(),
-        IgnoreChanges::All => all_configurable(schema),
-        IgnoreChanges::Paths(paths) => {
-            let ty = schema.implied_type();
-            paths.iter().filter_map(|path| typed_path(&path.steps, &ty)).collect()
-        }
-    }
-}
-
-/// A traversal as a path; `["k"]` and `.k` mean the same in either kind of thing.
-fn typed_path(steps: &[TraversalStep], ty: &Type) -> Option<Path> {
-    let mut path = Vec::new();
-    let mut ty = ty.clone();
-    for step in steps {
-        let (step, next) = match (step, &ty) {
-            (TraversalStep::Attribute { name, .. }, Type::Map(element)) => {
-                (PathStep::Key(name.clone()), (**element).clone())
-            }
-            (TraversalStep::Attribute { name, .. }, Type::Object(object)) => {
-                (PathStep::Attribute(name.clone()), object.attributes.get(name)?.clone())
-            }
-            (TraversalStep::Index { key: IndexKey::String(name), .. }, Type::Map(element)) => {
-                (PathStep::Key(name.clone()), (**element).clone())
-            }
-            (TraversalStep::Index { key: IndexKey::String(name), .. }, Type::Object(object)) => {
-                (PathStep::Attribute(name.clone()), object.attributes.get(name)?.clone())
-            }
-            (TraversalStep::Index { key: IndexKey::Number(n), .. }, _) => {
-                let element = match &ty {
-                    Type::List(element) => (**element).clone(),
-                    _ => Type::Dynamic,
-                };
-                (PathStep::Index(n.parse().ok()?), element)
-            }
-            (TraversalStep::Attribute { name, .. }, _) => {
-                (PathStep::Attribute(name.clone()), Type::Dynamic)
-            }
-            (TraversalStep::Index { key: IndexKey::String(name), .. }, _) => {
-                (PathStep::Key(name.clone()), Type::Dynamic)
-            }
-            (TraversalStep::Index { .. } | TraversalStep::Splat { .. }, _) => return None,
-        };
-        path.push(step);
-        ty = next;
-    }
-    Some(Path(path))
 }
 
 /// What is asked of the provider for one instance.

@@ -5,6 +5,7 @@ mod deletion;
 mod generated;
 mod generated_text;
 mod graph;
+mod ignored;
 mod import;
 mod managed;
 mod outcome;
@@ -20,17 +21,16 @@ mod world;
 pub(crate) use data::{read as read_data_source, unread};
 pub use generated::GeneratedResource;
 pub(crate) use generated::generate;
-pub(crate) use graph::cycle_error;
+pub(crate) use graph::has_cycles;
+pub use ignored::ignored_paths;
 pub(crate) use import::without_configuration as imported_but_not_declared;
-pub use managed::ignored_paths;
-pub(crate) use resource::blocking;
 pub use targeting::Target;
 pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
 use crate::ephemeral;
-use crate::evaluation::{EvalContext, Named, Operation, check, named_values};
-use crate::graph::{Walked, walk};
+use crate::evaluation::{EvalContext, Named, Operation, blocking, check, named_values};
+use crate::graph::{Graph, Walked, walk};
 use crate::moving::{Moves, moved_state};
 use crate::plan::{Plan, PlanMode, RefreshedInstance, Schemas, Seen};
 use crate::reads::Reads;
@@ -137,8 +137,9 @@ pub(crate) async fn plan(
     let variables =
         context.variables.iter().map(|(name, v)| (name.clone(), v.value.clone())).collect();
     let mode = options.mode;
+    let close = ephemeral::close_after_use;
     let Planning { walk: walk_state, mut errored } =
-        walked(context, options, previous.clone(), rehearsed).await;
+        walked(context, options, previous.clone(), rehearsed, close).await;
     let targeted = !walk_state.options.targets.is_empty();
     let prior = walk_state.prior.clone();
     let context = &walk_state.context;
@@ -187,12 +188,14 @@ struct Planning {
     errored: bool,
 }
 
-/// Walks through the configuration: afterwards all that is named has its value. Diagnostics are in the context.
+/// Walks through the configuration: afterwards all that is named has its value. Diagnostics are in the context. `close`
+/// adds to the graph what closes what is opened, where the caller has no more use for it.
 async fn walked(
     context: EvalContext,
     options: PlanOptions,
     previous: Arc<State>,
     rehearsed: Rehearsed,
+    close: impl FnOnce(&mut Graph<Vertex>),
 ) -> Planning {
     let mode = options.mode;
     let moves = match context.operation {
@@ -217,25 +220,10 @@ async fn walked(
         walk_state.context.report([targeting::warning()]);
     }
     let excluded = targeting::moves_excluded(targets, &walk_state.moves.instances);
-    let cycles = graph.cycles();
-    let errored = !cycles.is_empty() || excluded.is_some();
-    if let Some(excluded) = excluded {
-        walk_state.context.report([excluded]);
-    } else if cycles.is_empty() {
-        if !walk_state.validating() {
-            ephemeral::close_after_use(&mut graph);
-        }
-        walk(
-            &graph,
-            |vertex| {
-                let (walk_state, vertex) = (walk_state.clone(), vertex.clone());
-                async move { visit(walk_state, vertex).await }
-            },
-            Vertex::is_always_visited,
-        )
-        .await;
-    } else {
-        walk_state.context.report(cycles.iter().map(|cycle| graph::cycle_error(&graph, cycle)));
+    let errored = walk_state.context.report(excluded) || has_cycles(&walk_state.context, &graph);
+    if !errored {
+        close(&mut graph);
+        walk(&graph, &walk_state, visit, Vertex::is_always_visited).await;
     }
     Planning { walk: walk_state, errored }
 }
@@ -265,7 +253,7 @@ async fn visit(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
 
 /// Vertices that only evaluate.
 async fn evaluate(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
-    resource::blocking(move || named_value(&walk.context, &vertex)).await
+    blocking(move || named_value(&walk.context, &vertex)).await
 }
 
 /// The vertices that are the same in every walk.

@@ -1,8 +1,8 @@
 //! Reading the world: the object that a record speaks of, as it is now.
 
 use super::PlanWalk;
-use super::resource::Declared;
 use crate::changes::{Action, ResourceInstanceChange};
+use crate::declared::Declared;
 use crate::hooks::HookObject;
 use crate::object::{DeposedKey, Object, ObjectStatus, StoredObject};
 use crate::object_codec::decode;

@@ -1,15 +1,31 @@
 //! `replace_triggered_by`: whether what it names is about to change.
 
 use super::PlanWalk;
-use super::resource::Declared;
 use crate::changes::Action;
-use crate::evaluation::{Reader, RepetitionData};
+use crate::declared::Declared;
+use crate::evaluation::{EvalContext, Reader, RepetitionData, unsupported_attribute};
 use language::diagnostics::Diagnostic;
 use language::reads::{Extent, Read, ReadLog, ReadStep};
 use language::reference::{Reference, Subject, references_in};
 use language::syntax::ast::{Expression, ExpressionKind, IndexKey, TraversalStep};
 use values::address::{AbsoluteResource, InstanceKey, ResourceInstance};
 use values::{Path, PathStep};
+
+/// Whether what triggers a replacement exists in its schema; what does not is reported.
+pub(super) fn check(context: &EvalContext, declared: &Declared) -> bool {
+    let Some(block) = declared.block() else { return true };
+    let unsupported = block.lifecycle.replace_triggered_by.iter().filter_map(|expression| {
+        let (base, key, rest) = peel(expression);
+        let reference = references_in(base).into_iter().next()?.ok()?;
+        let Subject::Resource(resource) = &reference.subject else { return None };
+        let steps = match key {
+            Some(_) => rest,
+            None => reference.remaining(),
+        };
+        unsupported_attribute(context, &declared.node, resource, steps)
+    });
+    !context.report(unsupported.collect::<Vec<_>>())
+}
 
 /// `None` after an error.
 pub(crate) fn triggered(

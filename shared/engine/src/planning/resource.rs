@@ -2,12 +2,11 @@
 //! any more.
 
 use super::import::{self, ImportedObjects};
-use super::{PlanWalk, data, deletion, managed, refresh};
+use super::{PlanWalk, data, deletion, ignored, managed, refresh, replace_triggers};
 use crate::changes::ActionReason;
-pub(crate) use crate::declared::{Declared, provider_is_configured};
+use crate::declared::Declared;
 use crate::ephemeral;
-pub(crate) use crate::evaluation::blocking;
-use crate::evaluation::{Expansion, Reader, RepetitionData, evaluate_expansion_in_parts};
+use crate::evaluation::{Expansion, Reader, RepetitionData, blocking};
 use crate::graph::Walked;
 use crate::object_codec::{decode, mark_by_schema};
 use crate::plan::{PlanMode, RefreshedInstance, Seen};
@@ -17,9 +16,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use values::address::{
-    ConfigResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode,
-};
+use values::address::{ConfigResource, InstanceKey, ResourceInstance, ResourceMode};
 use values::{PathStep, Value};
 
 pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walked {
@@ -41,10 +38,11 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
     }
     let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
     let declared = Arc::new(declared);
-    let mut ok = true;
+    let mut ok = ignored::check(&walk.context, &declared);
+    ok &= replace_triggers::check(&walk.context, &declared);
     let mut wanted = Vec::new();
     for module in walk.modules(&resource.module).iter() {
-        let Some(expansion) = expand(&walk, &declared, module).await else {
+        let Some(expansion) = declared.expand(&walk.context, module).await else {
             ok = false;
             continue;
         };
@@ -176,26 +174,6 @@ fn declared_resource(walk: &PlanWalk, resource: &ConfigResource) -> Option<Decla
     let resource = &resource.resource;
     walk.outcome.schema(provider, resource.mode, &resource.ty, &declared.schema);
     Some(declared)
-}
-
-async fn expand(
-    walk: &Arc<PlanWalk>,
-    declared: &Arc<Declared>,
-    module: &ModuleInstance,
-) -> Option<Expansion> {
-    let (walk, declared, module) = (walk.clone(), declared.clone(), module.clone());
-    blocking(move || {
-        let block = declared.block()?;
-        let data = RepetitionData::default();
-        let validating = walk.validating();
-        let (expansion, reads) = walk.context.evaluate(&module, &data, None, |e| {
-            evaluate_expansion_in_parts(e, &block.repetition, validating)
-        })?;
-        let resource = declared.resource.resource.absolute(&module);
-        walk.context.keep_reads(Reader::Expansion(resource), reads);
-        expansion.map(|expansion| if validating { expansion.forget_keys() } else { expansion })
-    })
-    .await
 }
 
 async fn plan_instances(

@@ -3,7 +3,7 @@
 
 use super::PlanWalk;
 use super::refresh::{report, report_failure};
-use super::resource::Declared;
+use crate::declared::Declared;
 use crate::object::{Object, ObjectStatus, StoredObject};
 use crate::object_codec::{encode, mark_by_schema};
 use crate::state::InstanceState;

@@ -4,7 +4,7 @@ use super::graph;
 use super::refresh::{read_object, refresh};
 use super::{Forgotten, Outcome, PlanOptions, PlanWalk, Rehearsed, data, named_value};
 use crate::ephemeral;
-use crate::evaluation::{EvalContext, named_values};
+use crate::evaluation::{EvalContext, blocking, named_values};
 use crate::graph::{Walked, walk};
 use crate::moving::Moves;
 use crate::object::Object;
@@ -103,15 +103,7 @@ pub(crate) async fn with_providers(
     }
     walk_state.context.working.finish_instances(needed.iter().map(|(address, ..)| *address));
     let reading = Arc::new(Reading { walk: walk_state, configuring, found: Mutex::default() });
-    walk(
-        &graph,
-        |vertex| {
-            let (reading, vertex) = (reading.clone(), vertex.clone());
-            async move { reading.visit(vertex).await }
-        },
-        |_| false,
-    )
-    .await;
+    walk(&graph, &reading, Reading::visit, |_| false).await;
     reading
 }
 
@@ -127,7 +119,7 @@ impl Reading {
                 ephemeral::open(&self.walk.context, &resource).await
             }
             Vertex::Resource(resource) => self.evaluate_again(&resource).await,
-            vertex => super::blocking(move || named_value(&self.walk.context, &vertex)).await,
+            vertex => blocking(move || named_value(&self.walk.context, &vertex)).await,
         }
     }
 

@@ -297,6 +297,9 @@ impl Validation<'_, '_> {
         self.repetition(&resource.repetition);
         self.depends_on(&resource.depends_on);
         let available = Available::within(&resource.repetition);
+        for trigger in &resource.lifecycle.replace_triggered_by {
+            self.expression(trigger, available);
+        }
         self.rules(&resource.lifecycle.preconditions, available);
         self.rules(&resource.lifecycle.postconditions, available.and_self());
     }

@@ -9,6 +9,7 @@ use values::address::ProviderAddress;
 use super::decoder::{BlockSchema, Decoder, block, labelled, optional};
 use super::provider::LocalProviderConfig;
 use super::provider_name::{normalize, parse_source};
+use crate::diagnostics::Diagnostic;
 use crate::evaluate::constant;
 use crate::source::Span;
 use crate::syntax::ast::{
@@ -58,22 +59,6 @@ pub enum Storage {
     Cloud(Cloud),
 }
 
-/// The backends that Terraform has.
-const BACKENDS: [&str; 12] = [
-    "azurerm",
-    "consul",
-    "cos",
-    "gcs",
-    "http",
-    "inmem",
-    "kubernetes",
-    "local",
-    "oss",
-    "pg",
-    "remote",
-    "s3",
-];
-
 /// A `backend` block.
 #[derive(Clone, Debug)]
 pub struct Backend {
@@ -85,6 +70,32 @@ pub struct Backend {
     pub config: Arc<Body>,
     /// The block's header.
     pub span: Span,
+}
+
+impl Backend {
+    /// The kinds that Terraform has.
+    const KINDS: [&str; 13] = [
+        "azurerm",
+        "consul",
+        "cos",
+        "gcs",
+        "http",
+        "inmem",
+        "kubernetes",
+        "local",
+        "oci",
+        "oss",
+        "pg",
+        "remote",
+        "s3",
+    ];
+
+    /// What is wrong with its kind, which a module may name as it likes until its state is asked for.
+    pub fn unknown_kind(&self, summary: &str) -> Option<Diagnostic> {
+        let detail = || format!("There is no backend type named \"{}\".", self.kind);
+        let unknown = !Backend::KINDS.contains(&&*self.kind);
+        unknown.then(|| Diagnostic::error(summary, detail()).at(self.kind_span))
+    }
 }
 
 /// A `cloud` block.
@@ -178,13 +189,6 @@ impl Decoder<'_> {
                     if let Some(label) = inner.labels.first().cloned() {
                         let config = Arc::new(inner.body);
                         let (kind, kind_span) = (label.text, label.span);
-                        if !BACKENDS.contains(&&*kind) {
-                            self.error(
-                                "Unsupported backend type",
-                                format!("There is no backend type named \"{kind}\"."),
-                                kind_span,
-                            );
-                        }
                         found.backends.push(Backend { kind, kind_span, config, span });
                     }
                 }

@@ -1,4 +1,5 @@
 use super::settings::{InvalidSettings, Settings};
+use crate::plugin::RunningPlugin;
 use crate::services::{Credentials, HostName, Token};
 use language::syntax::ast::{Attribute, Block, ExpressionKind};
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ pub struct CliConfig {
     pub installation: Option<Vec<InstallationMethod>>,
     /// Providers under development: the directory of each one's program.
     pub dev_overrides: BTreeMap<ProviderAddress, PathBuf>,
+    /// Providers that somebody else has started, as the environment says.
+    pub running: BTreeMap<ProviderAddress, RunningPlugin>,
     /// Where packages are kept to be shared between working directories.
     pub plugin_cache_dir: Option<PathBuf>,
     /// Whether a package in the cache will do that no lock file knows, though what is locked then holds for this platform alone.
@@ -160,6 +163,7 @@ impl CliConfig {
             self.installation = other.installation;
         }
         self.dev_overrides.extend(other.dev_overrides);
+        self.running.extend(other.running);
         self.plugin_cache_dir = other.plugin_cache_dir.or_else(|| self.plugin_cache_dir.take());
         self.plugin_cache_may_break_dependency_lock_file |=
             other.plugin_cache_may_break_dependency_lock_file;

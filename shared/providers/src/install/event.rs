@@ -20,6 +20,11 @@ pub enum InstallEvent<'a> {
         /// Where it is.
         directory: &'a Path,
     },
+    /// The provider runs already and is not installed.
+    Running {
+        /// The provider.
+        provider: &'a ProviderAddress,
+    },
     /// The locked version is taken again.
     Reusing {
         /// The provider.

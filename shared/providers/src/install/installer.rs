@@ -121,6 +121,10 @@ impl Installer {
             observer.event(InstallEvent::DevOverride { provider, directory });
             return Ok(None);
         }
+        if self.config.running.contains_key(provider) {
+            observer.event(InstallEvent::Running { provider });
+            return Ok(None);
+        }
         let lock = request.locks.0.get(provider);
         if let Some(lock) = lock.filter(|_| request.mode != InstallMode::Upgrade) {
             observer.event(InstallEvent::Reusing { provider });

@@ -3,6 +3,7 @@ use super::layout;
 use super::lock::Locks;
 use super::platform::Platform;
 use super::version::Version;
+use crate::plugin::RunningPlugin;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use values::address::ProviderAddress;
@@ -18,6 +19,8 @@ pub struct ProviderPackages {
     pub locks: Locks,
     /// Providers under development: neither versions nor checksums matter.
     pub dev_overrides: BTreeMap<ProviderAddress, PathBuf>,
+    /// Providers that somebody else has started: nothing is installed of them.
+    pub running: BTreeMap<ProviderAddress, RunningPlugin>,
 }
 
 /// An installed package that may be run.
@@ -47,10 +50,15 @@ pub enum PackageError {
 }
 
 impl ProviderPackages {
+    /// Whether a provider is used that is neither locked nor installed.
+    pub fn is_under_development(&self, provider: &ProviderAddress) -> bool {
+        self.dev_overrides.contains_key(provider) || self.running.contains_key(provider)
+    }
+
     /// Whether a provider's package is where it should be. Whether it is the right one is for
     /// [`ProviderPackages::verified`] to say.
     pub fn is_present(&self, provider: &ProviderAddress) -> bool {
-        if provider.is_builtin() || self.dev_overrides.contains_key(provider) {
+        if provider.is_builtin() || self.is_under_development(provider) {
             return true;
         }
         self.locks.0.get(provider).is_some_and(|lock| {

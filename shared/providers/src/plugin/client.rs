@@ -17,11 +17,12 @@ const MAX_MESSAGE: usize = 256 << 20;
 /// How long a broken connection waits for the news that the process is gone.
 const NEWS_OF_DEATH: Duration = Duration::from_secs(2);
 
-/// The connection to one plugin, and its process.
+/// The connection to one plugin, and its process where it is ours.
 pub(super) struct Client {
     pub(super) address: ProviderAddress,
     pub(super) version: Version,
-    pub(super) process: Arc<Process>,
+    /// `None` where somebody else has started it, and ends it.
+    pub(super) process: Option<Arc<Process>>,
     channel: Channel,
     closed: AtomicBool,
 }
@@ -31,7 +32,7 @@ impl Client {
         address: ProviderAddress,
         version: Version,
         channel: Channel,
-        process: Arc<Process>,
+        process: Option<Arc<Process>>,
     ) -> Client {
         Client { address, version, process, channel, closed: AtomicBool::new(false) }
     }
@@ -87,14 +88,16 @@ impl Client {
                 detail: format!("a message is too large: {}", status.message()),
             },
             code => {
-                if broken || code == Code::Unavailable {
-                    let gone = tokio::time::timeout(NEWS_OF_DEATH, self.process.exited()).await;
+                if let Some(process) = self.process.as_ref()
+                    && (broken || code == Code::Unavailable)
+                {
+                    let gone = tokio::time::timeout(NEWS_OF_DEATH, process.exited()).await;
                     if let Ok(exit) = gone {
                         return ProviderError::Died {
                             provider,
                             call,
                             detail: exit.to_string(),
-                            stderr: self.process.stderr_tail().await,
+                            stderr: process.stderr_tail().await,
                         };
                     }
                 }

@@ -12,20 +12,23 @@ use tonic::transport::{Channel, Endpoint};
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Connects to a plugin that has shown its handshake.
-pub(super) async fn connect(
+/// How to secure the connection to a plugin that has shown its handshake.
+pub(super) fn tls(
     handshake: &Handshake,
     identity: &Identity,
+) -> Result<Option<TlsConnector>, StartFailure> {
+    let Some(der) = &handshake.certificate else { return Ok(None) };
+    let config = tls::client_config(identity, der.clone())
+        .map_err(|e| StartFailure::Certificate { detail: e.to_string() })?;
+    Ok(Some(TlsConnector::from(Arc::new(config))))
+}
+
+/// Connects to a plugin, in plain text where no TLS is given.
+pub(super) async fn connect(
+    listens_at: &Address,
+    tls: Option<TlsConnector>,
 ) -> Result<Channel, StartFailure> {
-    let tls = match &handshake.certificate {
-        None => None,
-        Some(der) => {
-            let config = tls::client_config(identity, der.clone())
-                .map_err(|e| StartFailure::Certificate { detail: e.to_string() })?;
-            Some(TlsConnector::from(Arc::new(config)))
-        }
-    };
-    let address = handshake.address.clone();
+    let address = listens_at.clone();
     // The address is the connector's business; this one only fills the authority header.
     Endpoint::from_static("http://localhost")
         .connect_with_connector(tower::service_fn(move |_| {
@@ -33,7 +36,7 @@ pub(super) async fn connect(
             async move { open(&address, tls).await.map(TokioIo::new) }
         }))
         .await
-        .map_err(|e| failure(&e, &handshake.address))
+        .map_err(|e| failure(&e, listens_at))
 }
 
 async fn open(address: &Address, tls: Option<TlsConnector>) -> std::io::Result<Box<dyn Stream>> {

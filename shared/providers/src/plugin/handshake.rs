@@ -21,7 +21,7 @@ pub(super) struct Handshake {
 }
 
 /// Where a plugin listens.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     Unix(PathBuf),
     Tcp(String),

@@ -6,7 +6,7 @@ use super::process::Process;
 use super::provider::PluginProvider;
 use super::tls::Identity;
 use super::watchdog::{Watchdog, WatchdogCommand};
-use super::{PluginCommand, connection};
+use super::{PluginCommand, RunningPlugin, connection};
 use crate::schema_cache::SharedSchema;
 use crate::{CommandEnd, CommandError, CommandRequest, Commands, ShowLine, StopSignal};
 use crate::{ProviderError, StartFailure};
@@ -93,7 +93,8 @@ impl PluginHost {
         let connected = tokio::time::timeout(limit, async {
             let line = output::next_line(&mut stdout).await.ok().flatten();
             let handshake = self.handshake(&process, line).await?;
-            let channel = connection::connect(&handshake, &identity).await?;
+            let tls = connection::tls(&handshake, &identity)?;
+            let channel = connection::connect(&handshake.address, tls).await?;
             Ok((handshake, channel))
         })
         .await
@@ -109,8 +110,32 @@ impl PluginHost {
             }
         };
         tokio::spawn(output::log_stdout(stdout, address.clone()));
-        let client = Client::new(address.clone(), version, channel, process);
+        let client = Client::new(address.clone(), version, channel, Some(process));
         Ok(PluginProvider::new(client, schema, self.timeouts.shutdown, listens_at))
+    }
+
+    /// Connects to a plugin that runs already. Closing it ends the connection alone.
+    ///
+    /// # Errors
+    /// [`ProviderError::Start`] where nothing answers at its address.
+    pub async fn attach(
+        &self,
+        address: &ProviderAddress,
+        running: &RunningPlugin,
+    ) -> Result<PluginProvider, ProviderError> {
+        let RunningPlugin { version, address: listens_at } = running.clone();
+        let limit = self.timeouts.start;
+        let connected = tokio::time::timeout(limit, connection::connect(&listens_at, None)).await;
+        let connected = connected.unwrap_or_else(|_| {
+            Err(StartFailure::TimedOut { seconds: limit.as_secs(), stderr: String::new() })
+        });
+        let channel = connected.map_err(|reason| ProviderError::Start {
+            provider: address.clone(),
+            reason: Box::new(reason),
+        })?;
+        let client = Client::new(address.clone(), version, channel, None);
+        // It may be rebuilt at any time: its schema is nobody else's.
+        Ok(PluginProvider::new(client, Arc::default(), self.timeouts.shutdown, listens_at))
     }
 
     async fn handshake(

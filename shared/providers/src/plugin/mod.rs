@@ -8,12 +8,14 @@ mod host;
 mod output;
 mod process;
 mod provider;
+mod running;
 mod schemas;
 mod tls;
 pub mod watchdog;
 
 pub use host::{PluginHost, PluginTimeouts};
 pub use provider::PluginProvider;
+pub use running::{InvalidRunningPlugins, RunningPlugin};
 pub use tls::Identity;
 
 use std::ffi::OsString;

@@ -49,9 +49,9 @@ impl PluginProvider {
         self.client.version
     }
 
-    /// The id of the plugin's process, and of the process group that it leads.
-    pub fn process_id(&self) -> i32 {
-        self.client.process.id()
+    /// The id of the plugin's process, and of the process group that it leads; `None` where it is not ours.
+    pub fn process_id(&self) -> Option<i32> {
+        self.client.process.as_ref().map(|process| process.id())
     }
 
     pub(super) fn violation(&self, call: &Method, detail: impl Into<String>) -> ProviderError {
@@ -567,8 +567,9 @@ impl Provider for PluginProvider {
     }
 
     async fn close(&self) {
-        let process = &self.client.process;
-        if self.client.close() && process.exit_status().is_none() {
+        let open = self.client.close();
+        let Some(process) = &self.client.process else { return };
+        if open && process.exit_status().is_none() {
             let gracefully = async {
                 // The connection may break before the answer: only the end counts.
                 let _ = self.client.shutdown().await;

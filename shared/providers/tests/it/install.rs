@@ -75,6 +75,7 @@ impl Scene {
             platform: self.installer.platform.clone(),
             locks,
             dev_overrides: self.installer.config.dev_overrides.clone(),
+            running: BTreeMap::new(),
         }
     }
 }

@@ -121,6 +121,7 @@ impl Scene {
             platform: self.installer.platform.clone(),
             locks: locks.clone(),
             dev_overrides: BTreeMap::new(),
+            running: BTreeMap::new(),
         }
     }
 

@@ -75,9 +75,10 @@ impl Api<'_> {
         let estate = named(&body.estate)?;
         let principal = self.permitted(request, Action::Approve, &estate)?;
         let state = self.states.read(&estate, &RunId::from_stored(run)).await?;
-        let (deployment, digest) = (&self.deployment, &body.plan_digest);
-        let plan = approval::check(deployment, &state, decision, principal, digest)?;
-        approval::record(&self.states, &state, plan, decision, principal).await?;
+        let (states, deployment) = (&self.states, &self.deployment);
+        let digest = &body.plan_digest;
+        let plan = approval::check(states, deployment, &state, decision, principal, digest).await?;
+        approval::record(states, &state, plan, decision, principal).await?;
         Ok(state)
     }
 

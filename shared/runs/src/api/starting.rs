@@ -9,6 +9,7 @@ use crate::run_state::{Commit, NewRun, RunSource};
 use engine::identifiers::RunId;
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeSet;
 
 /// The body of `POST /runs`.
 #[derive(Deserialize)]
@@ -58,6 +59,7 @@ impl Api<'_> {
             mode: if body.apply { Mode::Deploy } else { Mode::Plan },
             source: RunSource::Commit(commit),
             author: by(principal),
+            authors: BTreeSet::new(),
             bundle: None,
             plan: None,
         };
@@ -82,7 +84,7 @@ impl Api<'_> {
             .ok_or_else(|| ApiError::NoPlan { run: body.run.clone(), plan: plan.to_owned() })?;
         if self.deployment.approvals(&estate.0).required {
             self.permitted(request, Action::Approve, &estate)?;
-            approval::check_author(&self.deployment, &made, principal)?;
+            approval::check_author(&self.states, &self.deployment, &made, principal).await?;
         }
         let new = NewRun {
             run: RunId::new(&*self.environment.random),
@@ -90,6 +92,7 @@ impl Api<'_> {
             mode: Mode::Apply,
             source: made.source.clone(),
             author: made.author.clone(),
+            authors: made.authors.clone(),
             bundle: made.bundle.clone(),
             plan: Some(reference.clone()),
         };

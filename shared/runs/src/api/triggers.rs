@@ -9,6 +9,7 @@ use crate::webhook::{Asked, Delivery, GitHubWebhook, GitLabWebhook, Trigger, Web
 use engine::identifiers::{Principal, RunId};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// The error that the definition knows a superseded run by.
 const SUPERSEDED: &str = "Superseded";
@@ -42,7 +43,7 @@ impl Api<'_> {
                 return Ok(ApiResponse::json(200, &json!({"runs": [], "reason": why})));
             }
         };
-        let Trigger { commit, files, login, mode } = trigger;
+        let Trigger { commit, files, login, authors, mode } = trigger;
         let touched = self.deployment.touched(&commit.repository, &commit.branch, files.as_deref());
         let mut runs = Vec::new();
         for name in touched {
@@ -53,6 +54,7 @@ impl Api<'_> {
                 mode,
                 source: RunSource::Commit(commit.clone()),
                 author: Author::Login(login.clone()),
+                authors: authors.clone(),
                 bundle: None,
                 plan: None,
             };
@@ -116,6 +118,7 @@ impl Api<'_> {
                 mode: Mode::Drift,
                 source: RunSource::Commit(commit),
                 author: Author::Schedule,
+                authors: BTreeSet::new(),
                 bundle: None,
                 plan: None,
             };

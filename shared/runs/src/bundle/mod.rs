@@ -44,8 +44,8 @@ pub enum BundleError {
     DamagedZip(#[source] io::Error),
     /// It holds too much.
     #[error(
-        "the archive is refused: it unpacks to more than {limit} {unit}, which protects memory and disk; \
-         keep what is no configuration out of the repository or of the uploaded archive"
+        "more than {limit} {unit}, unpacked, are refused, which protects memory and disk; keep what is no configuration out of the \
+         repository, the archive or the folder"
     )]
     TooLarge {
         /// The bound.

@@ -46,7 +46,8 @@ pub struct PrincipalTable {
     pub estates: BTreeSet<String>,
     /// What it may do to them.
     pub actions: BTreeSet<Action>,
-    /// Its logins at the hosts of repositories, so that an author does not approve a change of their own.
+    /// Its logins at the hosts of repositories, and the addresses of e-mail that it writes commits with where a host knows no
+    /// login of them, so that an author does not approve a change of their own.
     #[serde(default)]
     pub git_logins: BTreeSet<String>,
 }

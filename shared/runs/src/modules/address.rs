@@ -1,6 +1,7 @@
 //! The address of a package: how it is fetched, from where, and what is asked of what comes.
 
 use super::error::PackageError;
+use language::module::SourceError;
 use std::fmt::{self, Write};
 
 /// Parameters whose values may be shown. Others may be, or carry, credentials.
@@ -175,7 +176,10 @@ impl PackageUrl {
         let address = name.parse::<std::net::IpAddr>().ok();
         name == "localhost"
             || name.ends_with(".localhost")
-            || address.is_some_and(|ip| ip.is_loopback() || ip.is_unspecified())
+            || address.is_some_and(|ip| {
+                let ip = ip.to_canonical();
+                ip.is_loopback() || ip.is_unspecified()
+            })
             // Other spellings of an IPv4 address, which resolvers take.
             || (address.is_none() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
             || name.starts_with("0x")
@@ -247,6 +251,14 @@ pub(super) fn masked(address: &str) -> String {
         }
     }
     shown
+}
+
+/// Why an address that a server names is none, without the address.
+pub(super) fn problem_of(error: &SourceError) -> String {
+    match error {
+        SourceError::MaybeRelative { .. } => "no way of installing it is known".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// Text without escapes. In parameters, `+` is a space.

@@ -2,6 +2,7 @@
 
 use crate::bundle::BundleError;
 use crate::https::HttpsError;
+use http::StatusCode;
 use std::io;
 
 /// A package cannot be had. No credentials are in its text.
@@ -122,11 +123,8 @@ pub enum PackageError {
     #[error(transparent)]
     Https(#[from] HttpsError),
     /// The server refuses.
-    #[error("bad response code: {status}")]
-    Status {
-        /// The status.
-        status: u16,
-    },
+    #[error("bad response code: {}", .0.as_u16())]
+    Status(StatusCode),
     /// The server names no package.
     #[error("no source URL was returned")]
     NoSource,
@@ -147,6 +145,9 @@ pub enum PackageError {
     /// The bucket does not give it.
     #[error("{0}")]
     Objects(String),
+    /// No answer came from the bucket, or one that says nothing of what is in it.
+    #[error("{0}")]
+    ObjectsUnanswered(String),
     /// The source is no folder.
     #[error("source path error: {0}")]
     SourcePath(String),
@@ -170,4 +171,23 @@ pub enum PackageError {
         /// Why.
         source: io::Error,
     },
+}
+
+impl PackageError {
+    /// Whether the same package may be had in a moment. What git says is for people: nothing is known of why it failed.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            PackageError::Folder { source, .. } => source.may_pass(),
+            PackageError::Https(error) => error.may_pass(),
+            PackageError::Status(status) => status_may_pass(*status),
+            PackageError::ObjectsUnanswered(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether a server that refuses so may grant the same request in a moment.
+pub(super) fn status_may_pass(status: StatusCode) -> bool {
+    status == StatusCode::TOO_MANY_REQUESTS
+        || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }

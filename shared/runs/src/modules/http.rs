@@ -74,7 +74,7 @@ fn request(url: &PackageUrl) -> Result<Request<Bytes>, PackageError> {
 fn granted(status: StatusCode) -> Result<(), PackageError> {
     match status.is_success() {
         true => Ok(()),
-        false => Err(PackageError::Status { status: status.as_u16() }),
+        false => Err(PackageError::Status(status)),
     }
 }
 

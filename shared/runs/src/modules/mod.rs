@@ -53,11 +53,13 @@ pub trait ModuleInstallObserver: Send {
 
 /// What an installation came to.
 #[derive(Debug)]
-pub struct InstalledModules {
+pub struct ModuleInstallation {
     /// What is installed now, also where there were errors.
     pub manifest: ModuleManifest,
     /// What went wrong.
     pub diagnostics: Diagnostics,
+    /// Whether all that went wrong may pass in a moment: hosts that did not answer.
+    pub may_pass: bool,
     /// What is wrong in the files of the modules that were read.
     pub in_files: Diagnostics,
 }
@@ -71,7 +73,7 @@ impl ModuleInstaller<'_> {
         sources: &Sources,
         manifest: ModuleManifest,
         observer: &mut dyn ModuleInstallObserver,
-    ) -> InstalledModules {
+    ) -> ModuleInstallation {
         walk::Walk::new(self, sources, manifest, observer).run(root).await
     }
 }

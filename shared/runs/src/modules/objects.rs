@@ -1,13 +1,14 @@
 //! Packages in S3: an archive that is one object, or all objects under a prefix.
 
 use super::address::PackageUrl;
-use super::error::PackageError;
+use super::error::{PackageError, status_may_pass};
 use crate::stores::StoreSurroundings;
 use async_trait::async_trait;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::{Builder, Credentials, Region};
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use bytes::Bytes;
+use http::StatusCode;
 use std::sync::Arc;
 
 /// The region of addresses that name none.
@@ -152,11 +153,27 @@ where
         Some(message) => format!("{code}: {message}"),
         None => code.to_owned(),
     });
-    PackageError::Objects(said.unwrap_or_else(|| {
+    let said = said.unwrap_or_else(|| {
         let first: &dyn std::error::Error = error;
         let causes = std::iter::successors(Some(first), |error| error.source());
         causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-    }))
+    });
+    match is_unanswered(error) {
+        true => PackageError::ObjectsUnanswered(said),
+        false => PackageError::Objects(said),
+    }
+}
+
+fn is_unanswered<E>(error: &SdkError<E>) -> bool {
+    match error {
+        SdkError::ConstructionFailure(_) => false,
+        SdkError::DispatchFailure(failure) => !failure.is_user(),
+        SdkError::ServiceError(answer) => {
+            let status = StatusCode::from_u16(answer.raw().status().as_u16());
+            status.is_ok_and(status_may_pass)
+        }
+        _ => true,
+    }
 }
 
 fn too_large(limit: u64) -> PackageError {
@@ -178,7 +195,7 @@ impl ModuleObjects for S3ModuleObjects {
         let mut body = answer.body;
         let mut content = Vec::new();
         while let Some(part) = body.next().await {
-            let part = part.map_err(|error| PackageError::Objects(error.to_string()))?;
+            let part = part.map_err(|error| PackageError::ObjectsUnanswered(error.to_string()))?;
             content.extend_from_slice(&part);
             if content.len() as u64 > limit {
                 return Err(too_large(limit));

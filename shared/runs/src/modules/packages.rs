@@ -1,6 +1,6 @@
 //! Packages fetched, each in its own way.
 
-use super::address::{PackageAddress, PackageUrl, Way, masked};
+use super::address::{PackageAddress, PackageUrl, Way, masked, problem_of};
 use super::checksum::Checksum;
 use super::error::PackageError;
 use super::folder::{self, LeftOut};
@@ -10,7 +10,7 @@ use super::objects::{ModuleObjects, ObjectLocation};
 use crate::bundle::{ArchiveLayout, Bounds, BundleFiles};
 use bytes::Bytes;
 use language::module::RemoteModule;
-use providers::https::Https;
+use providers::https::{Https, HttpsError};
 use providers::services::Services;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -164,7 +164,7 @@ impl PackageSources<'_> {
                 }
             };
             let module = RemoteModule::parse(&named).map_err(|error| {
-                PackageError::InvalidSource { address: masked(&named), problem: error.to_string() }
+                PackageError::InvalidSource { address: masked(&named), problem: problem_of(&error) }
             })?;
             if !module.subdirectory.is_empty() {
                 inside.push(module.subdirectory.to_string());
@@ -188,8 +188,13 @@ impl PackageSources<'_> {
         let is_file = address.way == Way::File || address.url.scheme == "file";
         // What a server on this machine names may well be on this machine: tests and mirrors are.
         let is_loopback = self.reach == Reach::Networks && address.url.is_loopback();
-        match reach == Reach::Networks && (is_file || is_loopback) {
-            true => Err(PackageError::ThisMachine { address: address.url.to_string() }),
+        if reach == Reach::Networks && (is_file || is_loopback) {
+            return Err(PackageError::ThisMachine { address: address.url.to_string() });
+        }
+        // The clients of the other ways refuse that themselves.
+        let is_clear = address.way == Way::S3 && address.url.scheme != "https";
+        match self.reach == Reach::Networks && is_clear {
+            true => Err(HttpsError::Insecure(address.url.host.clone()).into()),
             false => Ok(()),
         }
     }
@@ -304,6 +309,7 @@ impl PackageSources<'_> {
 
     /// Makes the path inside a package that a server named the package.
     fn narrow(&self, to: &Path, inside: &[String]) -> Result<LeftOut, PackageError> {
+        let mut left_out = LeftOut::new();
         for path in inside.iter().rev() {
             let found = folder::subdirectory(to, path)?;
             let failed = |source| PackageError::Files { path: to.display().to_string(), source };
@@ -312,10 +318,11 @@ impl PackageSources<'_> {
             let aside = PathBuf::from(aside);
             folder::remove(&aside).map_err(failed)?;
             fs::rename(to, &aside).map_err(failed)?;
-            folder::copy(&aside.join(found), to, self.bounds)?;
+            left_out.extend(folder::copy(&aside.join(found), to, self.bounds)?);
             folder::remove(&aside).map_err(failed)?;
         }
-        folder::remove_links_out(to, self.bounds)
+        left_out.extend(folder::remove_links_out(to, self.bounds)?);
+        Ok(left_out)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Registries of modules: which versions there are, and where their packages are.
 
-use super::address::masked;
-use super::error::PackageError;
+use super::address::{masked, problem_of};
+use super::error::{PackageError, status_may_pass};
 use super::packages::PackageSources;
 use http::StatusCode;
 use language::module::{ModuleSource, RegistryModule, RemoteModule};
@@ -62,6 +62,23 @@ pub enum RegistryError {
         /// What is wrong.
         problem: String,
     },
+}
+
+impl RegistryError {
+    /// Whether the registry may answer otherwise in a moment.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            RegistryError::Https(error)
+            | RegistryError::Discovery(DiscoveryError::Unreachable { source: error, .. }) => {
+                error.may_pass()
+            }
+            RegistryError::Refused { status, .. }
+            | RegistryError::Discovery(DiscoveryError::Refused { status, .. }) => {
+                status_may_pass(*status)
+            }
+            _ => false,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -207,7 +224,7 @@ impl PackageSources<'_> {
                 remote.below(&module.subdirectory).map_err(|error| failed(error.to_string()))
             }
             Ok(_) => Err(failed(format!("{:?} is no address of a package", masked(&named)))),
-            Err(error) => Err(failed(error.to_string())),
+            Err(error) => Err(failed(format!("{:?}: {}", masked(&named), problem_of(&error)))),
         }
     }
 

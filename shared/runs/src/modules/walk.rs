@@ -3,7 +3,7 @@
 use super::address::masked;
 use super::error::PackageError;
 use super::registry::{Choice, Offered, RegistryError};
-use super::{InstalledModules, ModuleInstallObserver, ModuleInstaller, folder};
+use super::{ModuleInstallObserver, ModuleInstallation, ModuleInstaller, folder};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::files::FileKind;
 use language::module::{
@@ -51,9 +51,12 @@ pub(super) struct Walk<'a> {
     observer: &'a mut dyn ModuleInstallObserver,
     diagnostics: Diagnostics,
     in_files: Diagnostics,
+    /// Calls that may be installed in a moment, and those that may not.
+    passing: usize,
+    lasting: usize,
     /// Folders that packages were fetched into.
     fetched: HashMap<Arc<str>, PathBuf>,
-    offered: HashMap<String, Offered>,
+    offered: HashMap<String, Arc<Offered>>,
     locations: HashMap<(String, Version), RemoteModule>,
 }
 
@@ -71,13 +74,15 @@ impl<'a> Walk<'a> {
             observer,
             diagnostics: Diagnostics::new(),
             in_files: Diagnostics::new(),
+            passing: 0,
+            lasting: 0,
             fetched: HashMap::new(),
             offered: HashMap::new(),
             locations: HashMap::new(),
         }
     }
 
-    pub(super) async fn run(mut self, root: Arc<Module>) -> InstalledModules {
+    pub(super) async fn run(mut self, root: Arc<Module>) -> ModuleInstallation {
         self.manifest.insert(ModuleRecord {
             key: String::new(),
             source: String::new(),
@@ -93,9 +98,10 @@ impl<'a> Walk<'a> {
                 push_calls(&mut waiting, Arc::new(child));
             }
         }
-        InstalledModules {
+        ModuleInstallation {
             manifest: self.manifest,
             diagnostics: self.diagnostics,
+            may_pass: self.passing > 0 && self.lasting == 0,
             in_files: self.in_files,
         }
     }
@@ -132,8 +138,8 @@ impl<'a> Walk<'a> {
                 };
                 let (directory, version, identity) = match installed {
                     Ok(installed) => installed,
-                    Err(diagnostic) => {
-                        self.diagnostics.push(*diagnostic);
+                    Err(refusal) => {
+                        self.refuse(refusal);
                         return None;
                     }
                 };
@@ -148,9 +154,9 @@ impl<'a> Walk<'a> {
                 (directory, identity)
             }
         };
-        if let Err(diagnostic) = refuse_circle(caller, call, &identity) {
+        if let Err(refusal) = refuse_circle(caller, call, &identity) {
             self.manifest.remove_with_descendants(&path);
-            self.diagnostics.push(*diagnostic);
+            self.refuse(refusal);
             return None;
         }
         let at = match directory == Path::new(".") {
@@ -165,6 +171,14 @@ impl<'a> Walk<'a> {
             source: Some((source, identity)),
             parent: Some(caller.clone()),
         })
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        match refusal.may_pass {
+            true => self.passing += 1,
+            false => self.lasting += 1,
+        }
+        self.diagnostics.push(*refusal.diagnostic);
     }
 
     /// Where a module is that need not be installed again.
@@ -187,7 +201,7 @@ impl<'a> Walk<'a> {
 
     fn local(&self, caller: &Arc<Caller>, call: &ModuleCall, relative: &str) -> Installation {
         if let Some(escaped) = escapes_package(caller, relative) {
-            return Err(Box::new(escaped_error(&caller.path.child(call.name.clone()), &escaped)));
+            return Err(escaped_error(&caller.path.child(call.name.clone()), &escaped).into());
         }
         let here = self.manifest.get(&caller.path);
         let here = here.map_or(Path::new("."), |record| &record.directory);
@@ -197,18 +211,13 @@ impl<'a> Walk<'a> {
             matches!(self.installer.files.kind(directory), Ok(FileKind::Directory))
         });
         let Some(directory) = directory else {
-            return Err(Box::new(
-                Diagnostic::error(
-                    "Unreadable module directory",
-                    format!(
-                        "The directory {} could not be read for module \"{}\" at {}.",
-                        joined.display(),
-                        call.name,
-                        self.place(call)
-                    ),
-                )
-                .at(call.span),
-            ));
+            let detail = format!(
+                "The directory {} could not be read for module \"{}\" at {}.",
+                joined.display(),
+                call.name,
+                self.place(call)
+            );
+            return Err(Refusal::of(call, "Unreadable module directory", detail));
         };
         let identity = Identity::Folder(directory.clone());
         Ok((directory, None, identity))
@@ -221,34 +230,32 @@ impl<'a> Walk<'a> {
         path: &ModulePath,
         module: &RegistryModule,
     ) -> Installation {
-        let error = |summary: &str, detail: String| {
-            Box::new(Diagnostic::error(summary, detail).at(call.span))
-        };
+        let error = |summary: &str, detail: String| Refusal::of(call, summary, detail);
         let (name, place, host) = (&call.name, self.place(call), &module.host);
         let package = module.package();
-        if !self.offered.contains_key(&package) {
-            let offered = match self.installer.packages.versions(module).await {
-                Ok(offered) => offered,
-                Err(RegistryError::NotFound) => {
-                    return Err(error(
+        let offered = match self.offered.get(&package).cloned() {
+            Some(known) => known,
+            None => {
+                let asked = self.installer.packages.versions(module).await;
+                let offered = Arc::new(asked.map_err(|problem| match problem {
+                    RegistryError::NotFound => error(
                         "Module not found",
                         format!(
                             "Module \"{name}\" (from {place}) cannot be found in the module registry at {host}."
                         ),
-                    ));
-                }
-                Err(problem) => {
-                    return Err(error(
+                    ),
+                    problem => error(
                         "Error accessing remote module registry",
                         format!(
                             "Failed to retrieve available versions for module \"{name}\" ({place}) from {host}: {problem}."
                         ),
-                    ));
-                }
-            };
-            self.offered.insert(package.clone(), offered);
-        }
-        let offered = self.offered.get(&package).cloned().unwrap_or_default();
+                    )
+                    .passing(problem.may_pass()),
+                })?);
+                self.offered.insert(package.clone(), offered.clone());
+                offered
+            }
+        };
         if !offered.known {
             return Err(error(
                 "Invalid response from remote module registry",
@@ -284,21 +291,23 @@ impl<'a> Walk<'a> {
             }
         };
         self.observer.downloading(&module_key(path), &package, Some(&version));
-        let known = (module.to_string(), version.clone());
-        if !self.locations.contains_key(&known) {
-            let location = self.installer.packages.location(module, &version).await;
-            let location = location.map_err(|problem| {
-                error(
-                    "Error accessing remote module registry",
-                    format!(
-                        "Failed to retrieve a download URL for {module} {version} from {host}: {problem}"
-                    ),
-                )
-            })?;
-            self.locations.insert(known.clone(), location);
-        }
-        let Some(location) = self.locations.get(&known).cloned() else {
-            return Err(error("Error accessing remote module registry", String::new()));
+        let wanted = (module.to_string(), version.clone());
+        let location = match self.locations.get(&wanted).cloned() {
+            Some(known) => known,
+            None => {
+                let asked = self.installer.packages.location(module, &version).await;
+                let location = asked.map_err(|problem| {
+                    error(
+                        "Error accessing remote module registry",
+                        format!(
+                            "Failed to retrieve a download URL for {module} {version} from {host}: {problem}"
+                        ),
+                    )
+                    .passing(problem.may_pass())
+                })?;
+                self.locations.insert(wanted, location.clone());
+                location
+            }
         };
         self.remote(caller, call, path, &location, Some(version)).await
     }
@@ -312,9 +321,7 @@ impl<'a> Walk<'a> {
         remote: &RemoteModule,
         version: Option<Version>,
     ) -> Installation {
-        let error = |summary: &str, detail: String| {
-            Box::new(Diagnostic::error(summary, detail).at(call.span))
-        };
+        let error = |summary: &str, detail: String| Refusal::of(call, summary, detail);
         // Before anything is fetched that would be thrown away.
         let identity = Identity::Package(remote.clone());
         refuse_circle(caller, call, &identity)?;
@@ -335,6 +342,7 @@ impl<'a> Walk<'a> {
                     self.place(call)
                 ),
             )
+            .passing(problem.may_pass())
         })?;
         for link in left_out {
             let detail = format!(
@@ -391,7 +399,30 @@ impl<'a> Walk<'a> {
 }
 
 /// Where a module is, in which version, and what it is.
-type Installation = Result<(PathBuf, Option<Version>, Identity), Box<Diagnostic>>;
+type Installation = Result<(PathBuf, Option<Version>, Identity), Refusal>;
+
+/// Why a call is not installed.
+struct Refusal {
+    diagnostic: Box<Diagnostic>,
+    /// Whether it may be in a moment.
+    may_pass: bool,
+}
+
+impl From<Diagnostic> for Refusal {
+    fn from(diagnostic: Diagnostic) -> Refusal {
+        Refusal { diagnostic: Box::new(diagnostic), may_pass: false }
+    }
+}
+
+impl Refusal {
+    fn of(call: &ModuleCall, summary: &str, detail: String) -> Refusal {
+        Diagnostic::error(summary, detail).at(call.span).into()
+    }
+
+    fn passing(self, may_pass: bool) -> Refusal {
+        Refusal { may_pass, ..self }
+    }
+}
 
 /// The calls of a module, the first by name on top.
 fn push_calls(waiting: &mut Vec<(Arc<Caller>, Arc<str>)>, caller: Arc<Caller>) {
@@ -405,10 +436,8 @@ fn refuse_circle(
     caller: &Arc<Caller>,
     call: &ModuleCall,
     identity: &Identity,
-) -> Result<(), Box<Diagnostic>> {
-    let refused = |detail: String| {
-        Err(Box::new(Diagnostic::error("Module calls itself", detail).at(call.span)))
-    };
+) -> Result<(), Refusal> {
+    let refused = |detail: String| Err(Refusal::of(call, "Module calls itself", detail));
     let is_root = matches!(identity, Identity::Folder(folder) if folder == Path::new("."));
     let same = |caller: &&Arc<Caller>| match &caller.source {
         Some((_, known)) => known == identity,

@@ -62,10 +62,10 @@ async fn work(mut step: Step<'_>, deadline: Deadline) -> Result<Answer, StepErro
         }
         Err(error) => return Err(error.into()),
     };
-    conclude(step, &outcome).await
+    conclude(step, outcome).await
 }
 
-async fn conclude(mut step: Step<'_>, outcome: &ApplyOutcome) -> Result<Answer, StepError> {
+async fn conclude(mut step: Step<'_>, mut outcome: ApplyOutcome) -> Result<Answer, StepError> {
     step.discretion.of_plan(&outcome.plan.plan);
     let view = PlanVerdicts { plan: outcome.plan.id.as_str(), verdicts: &outcome.verdicts };
     let rejected = outcome.verdicts.iter().any(Verdict::is_reject);
@@ -74,6 +74,11 @@ async fn conclude(mut step: Step<'_>, outcome: &ApplyOutcome) -> Result<Answer, 
         told = told.verdicts(view.plan, view.verdicts)?;
     }
     told = told.diagnostics(&outcome.diagnostics, &Sources::new(), &step.discretion)?;
+    if let Some(error) = outcome.unended.take() {
+        // Repeated, the step goes on where this one stopped, and says nothing of what has failed here.
+        step.note(told.into_text(), |_| {}).await?;
+        return Err(error.into());
+    }
     let Some(applied) = &outcome.applied else {
         if rejected && is_only_busy(&outcome.verdicts) {
             step.note(told.into_text(), |_| {}).await?;

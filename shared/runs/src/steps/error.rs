@@ -34,6 +34,9 @@ pub enum StepError {
     /// The archive is refused.
     #[error(transparent)]
     Bundle(#[from] BundleError),
+    /// Modules cannot be installed, and may be in a moment.
+    #[error("{0}")]
+    Modules(String),
     /// The source cannot be had.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -87,6 +90,7 @@ impl StepError {
                 _ => false,
             },
             StepError::Archive(error) => error.may_pass,
+            StepError::Modules(_) => true,
             _ => false,
         }
     }
@@ -123,6 +127,7 @@ impl StepError {
             StepError::Approval(_) => "approval",
             StepError::Artifact(_) => "artifact",
             StepError::Bundle(_) => "bundle",
+            StepError::Modules(_) => "modules",
             StepError::Archive(_) => "source",
             StepError::Cancelled { .. } => CANCELLED,
             StepError::MissingReference { .. } => "invocation",

@@ -22,7 +22,7 @@ pub(crate) use report::told;
 pub use report::{Reported, report};
 pub use validate::validate;
 
-use crate::artifact;
+use crate::artifact::{self, ArtifactReference};
 use crate::function_environment::{FunctionEnvironment, FunctionEnvironmentError, OpenBundle};
 use crate::run_reference::{Answer, Invocation, PlanReference, RunReference};
 use crate::run_state::{RunState, RunStateError, RunStates};
@@ -67,20 +67,32 @@ impl Step<'_> {
     ) -> Result<(), StepError> {
         let note = match text.is_empty() {
             true => None,
-            false => {
-                let text = self.discretion.conceal(&text).into_bytes().into();
-                Some(artifact::put_by_digest(&*self.stores.artifacts, "notes", text).await?)
-            }
+            false => Some(self.kept(&text).await?),
         };
         let changed = self.states.change(&self.run.estate, &self.run.run, |state| {
             // A step that is repeated says the same once.
             if let Some(note) = note.as_ref().filter(|note| !state.notes.contains(note)) {
                 state.notes.push(note.clone());
             }
+            state.held_up = None;
             change(state);
         });
         self.state = changed.await?;
         Ok(())
+    }
+
+    /// Keeps what the step does not get over, until it has come to an end: should it be repeated in vain, the report says why.
+    async fn held_up(&self, text: &str) -> Result<(), StepError> {
+        let note = self.kept(text).await?;
+        let change = |state: &mut RunState| state.held_up = Some(note.clone());
+        self.states.change(&self.run.estate, &self.run.run, change).await?;
+        Ok(())
+    }
+
+    /// A text for people, where it is kept.
+    async fn kept(&self, text: &str) -> Result<ArtifactReference, StepError> {
+        let text = self.discretion.conceal(text).into_bytes().into();
+        Ok(artifact::put_by_digest(&*self.stores.artifacts, "notes", text).await?)
     }
 
     /// An answer that ends the run, with what a person is told.
@@ -108,17 +120,23 @@ where
         Ok(step) => work(step).await,
         Err(error) => Err(error),
     };
-    match answer {
-        Err(error) if !error.may_pass() => {
-            let code = error.code();
-            if let Ok(mut step) = open(environment, run.clone()).await {
-                // What cannot be noted is no reason to fail otherwise than with the code.
-                let _ = step.failed(&code, format!("Error: {error}\n")).await;
-            }
-            Ok(Answer::Failed { run, code })
+    let error = match answer {
+        Err(error) => error,
+        answer => return answer,
+    };
+    let (text, step) = (format!("Error: {error}\n"), open(environment, run.clone()).await);
+    // What cannot be noted is no reason to fail otherwise.
+    if error.may_pass() {
+        if let Ok(step) = step {
+            let _ = step.held_up(&text).await;
         }
-        answer => answer,
+        return Err(error);
     }
+    let code = error.code();
+    if let Ok(mut step) = step {
+        let _ = step.failed(&code, text).await;
+    }
+    Ok(Answer::Failed { run, code })
 }
 
 async fn open(environment: &FunctionEnvironment, run: RunReference) -> Result<Step<'_>, StepError> {

@@ -57,7 +57,7 @@ pub(super) struct Said {
 /// all that is called is in the repository.
 ///
 /// # Errors
-/// Where files cannot be written or read.
+/// Where files cannot be written or read, and where hosts do not answer, but may in a moment.
 pub(super) async fn install(
     environment: &FunctionEnvironment,
     packages: &PackageSources<'_>,
@@ -108,11 +108,20 @@ async fn install_in(
     let manifest = ModuleManifest::default();
     let installed = installer.install(Arc::new(module), &sources, manifest, &mut Unobserved).await;
     said.diagnostics = installed.diagnostics;
+    if installed.may_pass {
+        let errors = said.diagnostics.iter().filter(|said| said.is_error());
+        let texts = errors.map(|error| format!("{}: {}", error.summary, error.detail));
+        return Err(StepError::Modules(texts.collect::<Vec<_>>().join("\n")));
+    }
     if said.diagnostics.has_errors() {
         return Ok(said);
     }
     let folder = estate.directory.strip_prefix(root).unwrap_or(Path::new("")).join(FOLDER);
-    let mut found = folder_files(&root.join(&folder), Bounds::default())?;
+    let mut found = match root.join(&folder) {
+        fetched if fetched.is_dir() => folder_files(&fetched, Bounds::default())?,
+        // Nothing was, where the only calls are in what cannot be read: whoever reads the bundle next says so.
+        _ => Vec::new(),
+    };
     let manifest = installed.manifest.to_json().into_bytes();
     found.push(("modules.json".into(), BundleFile { content: manifest.into(), executable: false }));
     let below = |path: PathBuf| folder.join(path).to_string_lossy().into_owned();

@@ -90,10 +90,10 @@ fn status(outcome: Outcome, code: Option<&str>, state: &RunState) -> Status {
     }
 }
 
-/// What the steps said. Notes that are gone are passed over: a report without them is better than none.
+/// What the steps said, and what the last one could not get over. Notes that are gone are passed over: a report without them is better than none.
 pub(crate) async fn told(state: &RunState, stores: &Stores) -> String {
     let mut text = String::new();
-    for note in &state.notes {
+    for note in state.notes.iter().chain(&state.held_up) {
         if let Ok(note) = artifact::get(&*stores.artifacts, note).await {
             text.push_str(&String::from_utf8_lossy(&note));
             text.push('\n');

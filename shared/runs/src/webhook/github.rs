@@ -1,7 +1,7 @@
 //! GitHub's webhooks.
 
 use super::{
-    Asked, Delivery, PushedCommit, Trigger, WebhookError, branch, files, is_nothing,
+    Asked, Delivery, PushedCommit, Trigger, WebhookError, authors, branch, files, is_nothing,
     repository_name,
 };
 use crate::run_reference::Mode;
@@ -10,6 +10,7 @@ use crate::secrets::Secret;
 use hmac::{Hmac, Mac};
 use serde::Deserialize;
 use sha2::Sha256;
+use std::collections::BTreeSet;
 
 /// Commits of one push that GitHub tells of, at most; of more it leaves some out.
 const COMMITS: usize = 2_048;
@@ -131,11 +132,13 @@ impl<'a> GitHubWebhook<'a> {
         }
         // A forced push takes commits away, of which it does not tell.
         let whole = !push.forced && !push.commits.is_empty() && push.commits.len() < COMMITS;
+        let authors = authors(&push.commits);
         let files = whole.then(|| files(push.commits));
         Ok(Asked::Runs(Trigger {
             commit: self.commit(push.after, branch, None),
             files,
             login: push.sender.login,
+            authors,
             mode: Mode::Deploy,
         }))
     }
@@ -159,6 +162,8 @@ impl<'a> GitHubWebhook<'a> {
             commit: self.commit(head.sha, base.branch, Some(event.number)),
             files: None,
             login: user.login,
+            // Nothing of it is ever applied.
+            authors: BTreeSet::new(),
             mode: Mode::Plan,
         }))
     }

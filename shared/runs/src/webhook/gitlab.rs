@@ -1,7 +1,7 @@
 //! GitLab's webhooks.
 
 use super::{
-    Asked, Delivery, PushedCommit, Trigger, WebhookError, branch, files, is_nothing,
+    Asked, Delivery, PushedCommit, Trigger, WebhookError, authors, branch, files, is_nothing,
     repository_name,
 };
 use crate::run_reference::Mode;
@@ -10,6 +10,7 @@ use crate::secrets::Secret;
 use hmac::{Hmac, Mac};
 use serde::Deserialize;
 use sha2::Sha256;
+use std::collections::BTreeSet;
 
 /// A delivery of GitLab, of which so far only the project is known that it claims to be about.
 #[derive(Debug)]
@@ -123,11 +124,13 @@ impl<'a> GitLabWebhook<'a> {
         }
         // Of many commits GitLab tells the newest alone.
         let whole = !push.commits.is_empty() && push.commits.len() >= push.total_commits_count;
+        let authors = authors(&push.commits);
         let files = whole.then(|| files(push.commits));
         Ok(Asked::Runs(Trigger {
             commit: self.commit(push.after, branch, None),
             files,
             login: push.user_username,
+            authors,
             mode: Mode::Deploy,
         }))
     }
@@ -153,6 +156,8 @@ impl<'a> GitLabWebhook<'a> {
             commit: self.commit(sha, branch, Some(request.iid)),
             files: None,
             login: event.user.username,
+            // Nothing of it is ever applied.
+            authors: BTreeSet::new(),
             mode: Mode::Plan,
         }))
     }

@@ -10,7 +10,7 @@ use crate::run_reference::Mode;
 use crate::run_state::Commit;
 use bytes::Bytes;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A request as it came. Names of headers are in lower case.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ pub struct Trigger {
     pub files: Option<Vec<String>>,
     /// The login of who is behind it.
     pub login: String,
+    /// Who wrote the commits that it brings, as far as the host tells: logins, or addresses of e-mail where it knows no login.
+    pub authors: BTreeSet<String>,
     /// Whether to go on to an approval, or to end with the plan.
     pub mode: Mode,
 }
@@ -76,6 +78,28 @@ struct PushedCommit {
     modified: Vec<String>,
     #[serde(default)]
     removed: Vec<String>,
+    #[serde(default)]
+    author: Option<CommitAuthor>,
+}
+
+/// Who wrote a commit, as git has it.
+#[derive(Deserialize)]
+struct CommitAuthor {
+    /// The login, where the host knows whose address it is.
+    #[serde(default)]
+    username: Option<String>,
+    #[serde(default)]
+    email: Option<String>,
+}
+
+/// Who wrote commits.
+fn authors(commits: &[PushedCommit]) -> BTreeSet<String> {
+    let authors = commits.iter().filter_map(|commit| commit.author.as_ref());
+    let known = |name: &&String| !name.is_empty();
+    let names = authors.filter_map(|author| {
+        author.username.as_ref().filter(known).or(author.email.as_ref().filter(known))
+    });
+    names.cloned().collect()
 }
 
 /// The files that commits touch.

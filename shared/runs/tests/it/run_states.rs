@@ -13,6 +13,7 @@ use runs::run_reference::{EstateReference, Mode, PlanReference};
 use runs::run_state::{
     Author, Begun, Commit, NewRun, RunSource, RunState, RunStateError, RunStates, Status,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const DIGEST: &str = "5eb63bbbe01eeda093cb22bb8f5acdc3";
@@ -40,6 +41,7 @@ fn new(run: &str, estate_name: &str, author: Author) -> NewRun {
         mode: Mode::Deploy,
         source: RunSource::Commit(commit),
         author,
+        authors: BTreeSet::new(),
         bundle: None,
         plan: None,
     }
@@ -132,34 +134,95 @@ async fn an_approval_names_the_plan_that_was_looked_at() {
     let (states, _) = states();
     let deployment = Deployment::parse(DEPLOYMENT).unwrap();
     let state = waiting(&states, "network", Author::Login("grace".into())).await;
-    let check = |digest| approval::check(&deployment, &state, Decision::Approved, &ada(), digest);
-    assert!(check(DIGEST).is_ok());
-    assert!(matches!(check("other"), Err(ApprovalError::OtherPlan { .. })));
-    assert!(matches!(check(""), Err(ApprovalError::OtherPlan { .. })));
+    let check = async |digest| {
+        let approved = Decision::Approved;
+        approval::check(&states, &deployment, &state, approved, &ada(), digest).await.map(drop)
+    };
+    assert!(check(DIGEST).await.is_ok());
+    assert!(matches!(check("other").await, Err(ApprovalError::OtherPlan { .. })));
+    assert!(matches!(check("").await, Err(ApprovalError::OtherPlan { .. })));
+}
+
+/// Whether somebody may decide so about a run.
+async fn decide(
+    states: &RunStates,
+    state: &RunState,
+    decision: Decision,
+    who: &Principal,
+) -> Result<(), ApprovalError> {
+    let deployment = Deployment::parse(DEPLOYMENT).unwrap();
+    approval::check(states, &deployment, state, decision, who, DIGEST).await.map(drop)
 }
 
 #[tokio::test]
 async fn an_author_does_not_approve_a_change_of_their_own() {
     let (states, _) = states();
-    let deployment = Deployment::parse(DEPLOYMENT).unwrap();
     let state = waiting(&states, "network", Author::Login("Ada".into())).await;
-    let decide = |decision, who: &Principal| {
-        approval::check(&deployment, &state, decision, who, DIGEST).map(drop)
-    };
-    assert!(matches!(decide(Decision::Approved, &ada()), Err(ApprovalError::OwnChange { .. })));
-    assert!(decide(Decision::Declined, &ada()).is_ok(), "no harm is done by it");
+    let refused = decide(&states, &state, Decision::Approved, &ada()).await;
+    assert!(matches!(refused, Err(ApprovalError::OwnChange { .. })));
+    let declined = decide(&states, &state, Decision::Declined, &ada()).await;
+    assert!(declined.is_ok(), "no harm is done by it");
     // Nobody knows that this is not the author.
     let unmapped = Principal::from_stored("arn:aws:sts::111122223333:assumed-role/Deployer/x");
-    let refused = decide(Decision::Approved, &unmapped);
+    let refused = decide(&states, &state, Decision::Approved, &unmapped).await;
     assert!(matches!(refused, Err(ApprovalError::UnmappedApprover { .. })));
 
     let mut own = state.clone();
     own.author = Author::Principal(ada());
-    let refused = approval::check(&deployment, &own, Decision::Approved, &ada(), DIGEST);
+    let refused = decide(&states, &own, Decision::Approved, &ada()).await;
     assert!(matches!(refused, Err(ApprovalError::OwnChange { .. })));
     // Where the estate says so.
     own.estate = estate("service");
-    assert!(approval::check(&deployment, &own, Decision::Approved, &ada(), DIGEST).is_ok());
+    assert!(decide(&states, &own, Decision::Approved, &ada()).await.is_ok());
+}
+
+#[tokio::test]
+async fn who_wrote_a_commit_that_somebody_else_pushed_does_not_approve_it() {
+    let (states, _) = states();
+    let mut state = waiting(&states, "network", Author::Login("grace".into())).await;
+    assert!(decide(&states, &state, Decision::Approved, &ada()).await.is_ok());
+    state.authors = ["eve", "ADA"].map(str::to_owned).into();
+    let refused = decide(&states, &state, Decision::Approved, &ada()).await;
+    let Err(ApprovalError::OwnChange { author, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(author, "ADA");
+}
+
+#[tokio::test]
+async fn nor_who_wrote_what_an_older_push_brought_and_nobody_has_applied() {
+    let by = |login: &str| Author::Login(login.to_owned());
+    for (ended, refused) in [
+        (Status::Superseded, true),
+        (Status::Failed, true),
+        (Status::Declined, true),
+        (Status::Applied, false),
+        (Status::NothingToDo, false),
+    ] {
+        let (states, clock) = states();
+        let (older, _) = states.begin(new("r0", "network", by("ada"))).await.unwrap();
+        let end = |state: &mut RunState| state.status = ended;
+        states.change(&older.estate, &older.run, end).await.unwrap();
+        // Neither a look for drift nor another branch brings changes.
+        clock.advance(60);
+        let mut drift = new("drift", "network", Author::Schedule);
+        drift.mode = Mode::Drift;
+        let (drift, _) = states.begin(drift).await.unwrap();
+        let looked = |state: &mut RunState| state.status = Status::NothingToDo;
+        states.change(&drift.estate, &drift.run, looked).await.unwrap();
+        let mut elsewhere = new("elsewhere", "network", by("ada"));
+        let RunSource::Commit(commit) = &mut elsewhere.source else { panic!("no commit") };
+        commit.branch = "feature".into();
+        states.begin(elsewhere).await.unwrap();
+        clock.advance(60);
+        let state = waiting(&states, "network", by("grace")).await;
+        // A newer one is none of its plan's.
+        clock.advance(60);
+        states.begin(new("r2", "network", by("ada"))).await.unwrap();
+        let decided = decide(&states, &state, Decision::Approved, &ada()).await;
+        match refused {
+            true => assert!(matches!(decided, Err(ApprovalError::OwnChange { .. })), "{ended}"),
+            false => assert!(decided.is_ok(), "{ended}: {decided:?}"),
+        }
+    }
 }
 
 #[tokio::test]

@@ -19,8 +19,10 @@ use runs::run_reference::{
     Answer, EstateReference, Invocation, Mode, Outcome, ReportInvocation, RunReference,
 };
 use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
-use runs::steps::{self, ArchiveError, SourceArchives};
+use runs::steps::{self, ArchiveError, SourceArchives, StepError};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use test_servers::{Answer as Answered, WebServer};
@@ -112,6 +114,7 @@ impl Scene {
             mode,
             source: RunSource::Commit(commit),
             author: Author::Login("ada".into()),
+            authors: BTreeSet::new(),
             bundle: None,
             plan: None,
         };
@@ -126,6 +129,15 @@ impl Scene {
     }
 
     async fn fetch(&self, run: &RunReference, files: &[(&str, &str)]) -> Answer {
+        let fetched = self.try_to_fetch(run, files).await;
+        self.note(fetched.unwrap())
+    }
+
+    async fn try_to_fetch(
+        &self,
+        run: &RunReference,
+        files: &[(&str, &str)],
+    ) -> Result<Answer, StepError> {
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         let archive = Archive(files.collect());
         let invocation = Invocation { run: run.clone() };
@@ -133,8 +145,7 @@ impl Scene {
         let mut packages = self.environment.module_packages(https);
         // The servers that tests fetch from are on this machine.
         packages.reach = Reach::Everything;
-        let fetched = steps::fetch(&self.environment, &archive, &packages, invocation).await;
-        self.note(fetched.unwrap())
+        steps::fetch(&self.environment, &archive, &packages, invocation).await
     }
 
     async fn plan(&self, run: &RunReference) -> Answer {
@@ -276,6 +287,40 @@ async fn modules_from_elsewhere_are_fetched_once_and_kept_in_the_bundle() {
 }
 
 #[tokio::test]
+async fn a_host_of_modules_that_does_not_answer_is_asked_again_and_named_where_that_is_in_vain() {
+    let away = Arc::new(AtomicBool::new(true));
+    let server = WebServer::start({
+        let away = away.clone();
+        move |_| match away.load(Ordering::SeqCst) {
+            true => Answered { status: 503, ..Answered::not_found() },
+            false => {
+                let files: BundleFiles = [("main.tf", "")].into_iter().collect();
+                Answered::found(files.to_archive().unwrap())
+            }
+        }
+    });
+    let main = format!("module \"m\" {{\n  source = \"{}/m.tar.gz\"\n}}\n", server.url());
+    let files = [("plumb.toml", PLUMB), ("network/main.tf", main.as_str())];
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Plan).await;
+    for _ in 0..2 {
+        let error = scene.try_to_fetch(&run, &files).await.unwrap_err();
+        assert!(error.may_pass(), "{error}");
+    }
+    // As the definition ends a run whose step was repeated often enough.
+    let report = scene.report(&run, Outcome::Failed, Some("Unavailable")).await;
+    assert_eq!(report.code.as_deref(), Some("Unavailable"));
+    assert_eq!(report.text.matches("bad response code: 503").count(), 1, "{}", report.text);
+
+    let run = scene.begin("r2", Mode::Plan).await;
+    scene.try_to_fetch(&run, &files).await.unwrap_err();
+    away.store(false, Ordering::SeqCst);
+    success(scene.fetch(&run, &files).await);
+    let report = scene.report(&run, Outcome::Planned, None).await;
+    assert!(!report.text.contains("503"), "what passed is not told: {}", report.text);
+}
+
+#[tokio::test]
 async fn nothing_is_applied_that_nobody_approved() {
     let scene = scene(DEPLOYMENT);
     let run = scene.begin("r1", Mode::Deploy).await;
@@ -324,11 +369,21 @@ async fn what_is_wrong_with_a_commit_is_told() {
 }
 "#;
     let missing = "module \"m\" {\n  source = \"./missing\"\n}\n";
+    let beside = "module \"m\" {\n  source = \"./beside\"\n}\n";
+    let unnamed = "module \"no name\" {\n  source = \"https://127.0.0.1:1/m.zip\"\n}\n";
     let cases = [
         (vec![("network/main.tf", CONFIGURATION)], "has no estate"),
         (vec![("plumb.toml", PLUMB), ("network/main.tf", "resource {")], "main.tf line 1"),
         (vec![("plumb.toml", PLUMB), ("network/main.tf", unlocked)], "plumb init"),
         (vec![("plumb.toml", PLUMB), ("network/main.tf", missing)], "missing"),
+        (
+            vec![
+                ("plumb.toml", PLUMB),
+                ("network/main.tf", beside),
+                ("network/beside/main.tf", unnamed),
+            ],
+            "Invalid module instance name",
+        ),
     ];
     for (index, (files, says)) in cases.into_iter().enumerate() {
         let run = scene.begin(&format!("r{index}"), Mode::Plan).await;

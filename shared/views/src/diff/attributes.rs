@@ -16,9 +16,9 @@ use values::schema::{Attribute, AttributeType, NestedAttributes, Nesting};
 /// The difference of an attribute. `parent` is what happens to the block or object that holds it.
 pub(super) fn of_attribute(change: &Change, attribute: &Attribute, parent: Action) -> Diff {
     if attribute.write_only {
-        let replace = change.replace.matches();
-        let action = if parent == Action::NoOp && replace { Action::Update } else { parent };
-        return Diff::new(DiffKind::WriteOnly, action, replace);
+        // Nobody knows whether it changes: as in Terraform, it stays as it is in what is updated.
+        let action = if parent == Action::Update { Action::NoOp } else { parent };
+        return Diff::new(DiffKind::WriteOnly, action, change.replace.matches());
     }
     match &attribute.ty {
         AttributeType::Plain(ty) => of_type(change, ty),

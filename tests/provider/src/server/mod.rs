@@ -7,6 +7,7 @@ mod controller;
 #[rustfmt::skip]
 mod generated;
 mod listener;
+mod protocol5;
 
 pub(crate) use generated::provider_server::Provider;
 
@@ -17,6 +18,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use controller::grpc_controller_server::{GrpcController, GrpcControllerServer};
 use generated::provider_server::ProviderServer;
 use listener::Listener;
+use protocol5::Protocol5;
 use providers::plugin::Identity;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -28,7 +30,8 @@ const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca
 /// Serves the provider until it is told to shut down.
 ///
 /// Arguments make it misbehave: `--tcp`, `--plain` (no TLS), `--exit`, `--garbage`, `--protocol-4`,
-/// `--hang`, `--other-certificate`, `--deaf` (to the request to shut down).
+/// `--hang`, `--other-certificate`, `--deaf` (to the request to shut down). It speaks protocol 6, and protocol 5 with
+/// `--protocol-5` or `TEST_PROVIDER_PROTOCOL=5`.
 ///
 /// # Errors
 /// Where it was not started by what speaks to plugins, or cannot listen.
@@ -62,7 +65,12 @@ async fn run(args: &[String]) -> io::Result<()> {
         Some(_) => STANDARD_NO_PAD.encode(shown.certificate()),
         None => String::new(),
     };
-    let protocol = if asked("--protocol-4") { 4 } else { 6 };
+    let spoken = std::env::var("TEST_PROVIDER_PROTOCOL");
+    let protocol = match () {
+        () if asked("--protocol-4") => 4,
+        () if asked("--protocol-5") || spoken.as_deref() == Ok("5") => 5,
+        () => 6,
+    };
     let (network, address) = listener.address();
     let path = (network == "unix").then(|| address.clone());
     announce(&format!("1|{protocol}|{network}|{address}|grpc|{certificate}"))?;
@@ -71,9 +79,14 @@ async fn run(args: &[String]) -> io::Result<()> {
         true => Arc::new(Notify::new()),
         false => shutdown.clone(),
     };
-    let provider = ProviderServer::new(Service::new(Parricide::from_environment()));
-    let served = tonic::transport::Server::builder()
-        .add_service(provider.max_decoding_message_size(256 << 20))
+    let service = Service::new(Parricide::from_environment(), protocol);
+    let provider = ProviderServer::new(service).max_decoding_message_size(256 << 20);
+    let mut server = tonic::transport::Server::builder();
+    let router = match protocol {
+        5 => server.add_service(Protocol5(provider)),
+        _ => server.add_service(provider),
+    };
+    let served = router
         .add_service(GrpcControllerServer::new(Controller(shutdown)))
         .serve_with_incoming_shutdown(
             listener.incoming(),

@@ -1,4 +1,5 @@
 use crate::scene::{Scene, THING, eventually};
+use providers::protocol::Version;
 use providers::{
     CallFunctionRequest, EphemeralHandle, ImportResourceRequest, OpenEphemeralRequest,
     PlanResourceRequest, Provider, ProviderError, ReadDataSourceRequest,
@@ -12,8 +13,15 @@ fn s(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_thing_from_create_to_delete() {
-    let scene = Scene::new().await;
+async fn a_thing_from_create_to_delete_in_both_protocols() {
+    for (arguments, version) in [(&[][..], Version::V6), (&["--protocol-5"], Version::V5)] {
+        let scene = Scene::with(arguments).await;
+        assert_eq!(scene.provider.protocol(), version);
+        from_create_to_delete(&scene).await;
+    }
+}
+
+async fn from_create_to_delete(scene: &Scene) {
     let null = scene.null().await;
     let tags = Value::map(Type::String, [("a", s("b"))]);
     let set = [("name", s("x")), ("size", Value::number(3_i64)), ("tags", tags)];

@@ -22,7 +22,7 @@ async fn a_plugin_starts_answers_and_ends() {
         assert!(schema.resources.contains_key("test_thing"));
         assert!(schema.capabilities.get_provider_schema_optional);
         assert_eq!(schema.resources["test_thing"].version, 1);
-        let pid = provider.process_id();
+        let pid = provider.process_id().unwrap();
         assert!(runs(pid));
         provider.close().await;
         assert!(!runs(pid), "close returns once nothing runs any more");
@@ -86,7 +86,7 @@ async fn one_that_does_not_end_is_killed() {
     let host = PluginHost::new(watchdog(), std::env::vars_os(), timeouts);
     let provider = start(&host, &["--deaf"]).await.unwrap();
     provider.close().await;
-    assert!(!runs(provider.process_id()));
+    assert!(!runs(provider.process_id().unwrap()));
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn an_impostor_is_refused() {
 async fn one_that_dies_is_reported_by_the_call() {
     let host = host();
     let provider = start(&host, &[]).await.unwrap();
-    kill_process(Pid::from_raw(provider.process_id()).unwrap(), Signal::KILL).unwrap();
+    kill_process(Pid::from_raw(provider.process_id().unwrap()).unwrap(), Signal::KILL).unwrap();
     let error = provider.schema().await.unwrap_err();
     assert!(matches!(error, ProviderError::Died { .. }), "{error}");
     provider.close().await;
@@ -110,14 +110,14 @@ async fn all_end_at_once() {
     let host = host();
     let providers = [start(&host, &[]).await.unwrap(), start(&host, &[]).await.unwrap()];
     host.kill_all().await;
-    assert!(providers.iter().all(|p| !runs(p.process_id())));
+    assert!(providers.iter().all(|p| !runs(p.process_id().unwrap())));
 }
 
 #[tokio::test]
 async fn a_dropped_plugin_ends() {
     let host = host();
     let provider = start(&host, &[]).await.unwrap();
-    let pid = provider.process_id();
+    let pid = provider.process_id().unwrap();
     drop(provider);
     tokio::task::spawn_blocking(move || eventually("it ends", || !runs(pid))).await.unwrap();
 }

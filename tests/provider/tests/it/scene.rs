@@ -67,10 +67,15 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) async fn new() -> Scene {
+        Scene::with(&[]).await
+    }
+
+    /// With arguments of the plugin.
+    pub(crate) async fn with(arguments: &[&str]) -> Scene {
         let folder = tempfile::tempdir().unwrap();
         let world = World::open(folder.path().join("world")).unwrap();
         let host = host();
-        let provider = start(&host, &[]).await.unwrap();
+        let provider = start(&host, arguments).await.unwrap();
         configure(&provider, &world).await;
         Scene { world, provider, host, _folder: folder }
     }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 async fn parent() {
     let host = host();
     let provider = start(&host, &[]).await.unwrap();
-    println!("plugin {}", provider.process_id());
+    println!("plugin {}", provider.process_id().unwrap());
     std::future::pending::<()>().await;
 }
 

@@ -14,6 +14,7 @@ mod partial_results;
 mod programs;
 mod provider_meta;
 mod provisioned;
+mod regressions;
 mod replacement;
 mod resumed;
 mod secrets;

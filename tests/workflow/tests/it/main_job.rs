@@ -3,6 +3,8 @@
 use crate::estate::{Estate, THING};
 use crate::programs;
 use serde_json::json;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 const SERVICE: &str = r#"
 variable "size" {
@@ -78,6 +80,63 @@ fn from_an_empty_directory_to_applied_infrastructure() {
     estate.assert_settled();
     assert_eq!(estate.succeed(&["output", "-raw", "zone"]).stdout, "zone-a");
     estate.assert_no_process_is_left();
+}
+
+#[test]
+fn a_provider_of_protocol_5_does_the_same() {
+    let estate = Estate::new(SERVICE);
+    let protocol = [("TEST_PROVIDER_PROTOCOL", "5")];
+    for (arguments, code) in [
+        (&["apply", "-auto-approve"][..], 0),
+        (&["plan", "-detailed-exitcode"], 0),
+        (&["plan", "-var=size=2", "-out=plan.bin", "-detailed-exitcode"], 2),
+        (&["apply", "plan.bin"], 0),
+    ] {
+        let ran = estate.run_with(arguments, &protocol);
+        assert_eq!(ran.status.code(), Some(code), "{arguments:?}\n{}", ran.said());
+    }
+    assert_eq!(estate.thing("server")["size"], json!(2));
+    let destroyed = estate.run_with(&["destroy", "-auto-approve"], &protocol);
+    assert!(destroyed.status.success(), "{}", destroyed.said());
+    assert!(estate.things().is_empty());
+}
+
+/// As whoever writes a provider has it in a debugger.
+#[test]
+fn a_provider_that_runs_already_needs_no_installation() {
+    let estate = Estate::new(SERVICE);
+    let mut provider = Command::new(programs::provider())
+        .current_dir(estate.path())
+        .env(
+            "TF_PLUGIN_MAGIC_COOKIE",
+            "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
+        )
+        .env_remove("PLUGIN_CLIENT_CERT")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(provider.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let fields: Vec<&str> = line.trim().split('|').collect();
+    let said = json!({"plumbline/test": {
+        "Protocol": "grpc", "ProtocolVersion": 6, "Pid": provider.id(), "Test": true,
+        "Addr": {"Network": fields[2], "String": fields[3]},
+    }});
+    let said = said.to_string();
+    let environment = [("TF_REATTACH_PROVIDERS", &*said), ("TF_CLI_CONFIG_FILE", "/dev/null")];
+    let initialised = estate.run_with(&["init"], &environment);
+    assert!(initialised.stdout.contains("plumbline/test runs already"), "{}", initialised.said());
+    assert!(!estate.path().join(".terraform/providers").exists());
+    // It configures itself once, so that it makes one plan.
+    for arguments in [&["validate"][..], &["plan"]] {
+        let ran = estate.run_with(arguments, &environment);
+        assert!(ran.status.success(), "{arguments:?}\n{}", ran.said());
+    }
+    assert!(provider.try_wait().unwrap().is_none(), "it is its starter's to end");
+    provider.kill().unwrap();
+    provider.wait().unwrap();
+    let refused = estate.run_with(&["plan"], &[("TF_REATTACH_PROVIDERS", "nonsense")]);
+    refused.assert_failed(&["TF_REATTACH_PROVIDERS", "Unset it"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Webhooks: what is believed, and which runs come of it.
 
-use super::{SECRET, Scene, body, scene};
+use super::{ADA, DIGEST, GRACE, SECRET, Scene, body, scene};
 use bytes::Bytes;
 use hmac::{Hmac, Mac};
 use runs::api::{ApiRequest, ApiResponse};
@@ -76,6 +76,32 @@ async fn a_push_starts_a_run_of_each_estate_that_it_touches() {
     assert!(runs(&other).is_empty());
     let everything = push(&"c".repeat(40), &["network/a.tf", "service/b.tf"]);
     assert_eq!(runs(&github(&scene, "push", &everything).await).len(), 2);
+}
+
+#[tokio::test]
+async fn whoever_wrote_a_commit_of_the_push_is_an_author_of_its_run() {
+    let scene = scene().await;
+    let mut payload = push(&"a".repeat(40), &["network/main.tf"]);
+    let commit = |author: Value| json!({"modified": ["network/main.tf"], "author": author});
+    payload["sender"] = json!({"login": "eve"});
+    payload["commits"] = json!([
+        commit(json!({"name": "Ada", "email": "ada@example.com", "username": "ada"})),
+        // An address that is nobody's at the host.
+        commit(json!({"name": "Bob", "email": "bob@example.com"})),
+        commit(json!({"name": "Nobody", "email": "", "username": null})),
+        json!({"modified": ["network/main.tf"]}),
+    ]);
+    let run = runs(&github(&scene, "push", &payload).await).remove(0);
+    let state = scene.state(&run, "network").await;
+    assert_eq!(state.author, Author::Login("eve".into()));
+    assert_eq!(state.authors, ["ada", "bob@example.com"].map(str::to_owned).into());
+    scene.wait(&run, "network").await;
+    let approve = json!({"estate": "network", "plan_digest": DIGEST});
+    let path = format!("/runs/{run}/approve");
+    let refused = scene.post(ADA, &path, approve.clone()).await;
+    assert_eq!(refused.status, 403, "{refused:?}");
+    assert!(refused.body.contains("(ada)"), "{refused:?}");
+    assert_eq!(scene.post(GRACE, &path, approve).await.status, 202);
 }
 
 #[tokio::test]
@@ -209,14 +235,17 @@ async fn gitlab_likewise() {
     let project = json!({"path_with_namespace": "acme/platform/infra", "web_url": "https://gitlab.com/acme/platform/infra"});
     let push = json!({
         "ref": "refs/heads/main", "after": "a".repeat(40), "user_username": "ada",
-        "total_commits_count": 1, "commits": [{"modified": ["x.tf"]}], "project": project,
+        "total_commits_count": 1, "project": project,
+        "commits": [{"modified": ["x.tf"], "author": {"name": "Grace", "email": "grace@example.com"}}],
     });
     let answer = |request: ApiRequest| {
         let scene = &scene;
         async move { scene.answer(&request).await }
     };
     let response = answer(gitlab_delivery("Push Hook", Some(SECRET), &push)).await;
-    assert_eq!(runs(&response).len(), 1);
+    let [run] = &*runs(&response) else { panic!("{response:?}") };
+    let state = scene.state(run, "platform").await;
+    assert_eq!(state.authors, ["grace@example.com".to_owned()].into());
     for token in [None, Some(""), Some("other"), Some("it's a secret ")] {
         let response = answer(gitlab_delivery("Push Hook", token, &push)).await;
         assert_eq!(response.status, 401, "{token:?}");

@@ -31,6 +31,9 @@ fn server() -> WebServer {
             "/round" => Answer::found("").with_header("x-terraform-get", "/round"),
             "/here" => Answer::found("").with_header("x-terraform-get", "file:///etc"),
             "/git" => Answer::found("").with_header("x-terraform-get", "git::file:///etc"),
+            "/relative" => {
+                Answer::found("").with_header("x-terraform-get", "example.com/m?token=canary-3")
+            }
             _ => Answer::not_found(),
         }
     })
@@ -163,6 +166,34 @@ async fn what_nothing_unpacks_is_refused_by_name() {
 }
 
 #[tokio::test]
+async fn what_a_host_may_answer_in_a_moment_is_told_from_what_stays_wrong() {
+    let server = WebServer::start(|request| match &*request.target {
+        "/busy.zip" => Answer { status: 503, ..Answer::not_found() },
+        "/many.zip" => Answer { status: 429, ..Answer::not_found() },
+        _ => Answer::not_found(),
+    });
+    let url = server.url();
+    let cases = [
+        (vec![format!("{url}/busy.zip")], true),
+        (vec![format!("{url}/many.zip")], true),
+        // Nobody listens.
+        (vec!["http://127.0.0.1:1/m.zip".to_owned()], true),
+        (vec![format!("{url}/absent.zip")], false),
+        (vec!["https://127.0.0.1:1/m.tar.xz".to_owned()], false),
+        (vec![format!("{url}/busy.zip"), format!("{url}/absent.zip")], false),
+        (Vec::new(), false),
+    ];
+    for (sources, may_pass) in cases {
+        let calls = sources.iter().enumerate();
+        let calls =
+            calls.map(|(at, source)| format!("module \"m{at}\" {{\n  source = \"{source}\"\n}}\n"));
+        let outcome = Scene::new(&calls.collect::<String>()).install().await;
+        assert_eq!(outcome.errors.len(), sources.len(), "{:?}", outcome.errors);
+        assert_eq!(outcome.may_pass, may_pass, "{sources:?}");
+    }
+}
+
+#[tokio::test]
 async fn credentials_go_along_and_are_never_shown() {
     let server = WebServer::start(|_| Answer::not_found());
     let address = server.url().replace("http://", "http://ada:canary-1@");
@@ -173,6 +204,12 @@ async fn credentials_go_along_and_are_never_shown() {
     let said = format!("{:?}{:?}", outcome.told, outcome.errors);
     assert!(!said.contains("canary"), "{said}");
     assert!(said.contains("***@127.0.0.1") && said.contains("token=***"), "{said}");
+
+    let server = self::server();
+    let outcome = call(&format!("{}/relative", server.url())).install().await;
+    let problem = "\"example.com/m?token=***\", which is no address of a package: no way of installing it is known";
+    outcome.assert_refused("Failed to download module", problem);
+    assert!(!outcome.errors[0].contains("canary"), "{}", outcome.errors[0]);
 }
 
 #[tokio::test]
@@ -183,6 +220,7 @@ async fn where_others_choose_addresses_this_machine_is_not_reached() {
         "https://localhost/m.zip".to_owned(),
         "https://0177.0.0.1/m.zip".to_owned(),
         "https://[::1]/m.zip".to_owned(),
+        "https://[::ffff:127.0.0.1]/m.zip".to_owned(),
         "/etc".to_owned(),
         "git::file:///etc".to_owned(),
     ];
@@ -193,4 +231,9 @@ async fn where_others_choose_addresses_this_machine_is_not_reached() {
         scene.install().await.assert_refused("Failed to download module", problem);
     }
     assert!(server.take_received().is_empty());
+    // Neither is a server of objects in the clear, which would be told who asks.
+    let mut scene = call("s3::http://objects.example.com/modules/m.zip");
+    scene.packages.reach = runs::modules::Reach::Networks;
+    let problem = "objects.example.com is not reached over HTTPS";
+    scene.install().await.assert_refused("Failed to download module", problem);
 }

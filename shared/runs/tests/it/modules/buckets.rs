@@ -4,7 +4,7 @@ use super::scene::{Scene, zip};
 use crate::surroundings::OneBucket;
 use runs::modules::S3ModuleObjects;
 use std::sync::Arc;
-use test_servers::BucketServer;
+use test_servers::{Answer, BucketServer};
 
 fn scene(server: &BucketServer, key: &str) -> Scene {
     let bucket = BucketServer::BUCKET;
@@ -40,4 +40,13 @@ async fn an_object_is_an_archive_and_a_prefix_is_a_folder() {
     );
     let outcome = scene(&server, "absent").install().await;
     outcome.assert_refused("Failed to download module", "there is no object under \"absent\"");
+    assert!(!outcome.may_pass);
+}
+
+#[tokio::test]
+async fn a_bucket_that_does_not_answer_may_in_a_moment() {
+    let server = BucketServer::start();
+    server.intercept(|_| Some(Answer::slow_down()));
+    let outcome = scene(&server, "modules/m.zip").install().await;
+    assert!(outcome.may_pass, "{:?}", outcome.errors);
 }

@@ -29,6 +29,7 @@ pub(super) struct Outcome {
     pub(super) errors: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) manifest: String,
+    pub(super) may_pass: bool,
 }
 
 impl Outcome {
@@ -107,6 +108,7 @@ impl Scene {
             errors: Vec::new(),
             warnings: Vec::new(),
             manifest: installed.manifest.to_json(),
+            may_pass: installed.may_pass,
         };
         let all = diagnostics.iter().chain(installed.diagnostics.iter());
         for diagnostic in all.chain(installed.in_files.iter()) {
