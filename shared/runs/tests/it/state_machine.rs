@@ -360,8 +360,9 @@ impl Mortal {
     fn run<T>(&self, work: impl Future<Output = T>) -> T {
         self.0.as_ref().unwrap().block_on(work)
     }
+    /// When this returns, nothing of the process is at work any more.
     fn kill(mut self) {
-        self.0.take().unwrap().shutdown_background();
+        self.0.take().unwrap().shutdown_timeout(PATIENCE);
     }
 }
 
