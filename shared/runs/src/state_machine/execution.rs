@@ -175,8 +175,13 @@ impl Execution {
         match (&self.standing, task) {
             (Standing::Due { at }, _) if *at > step.now => Need::Moment(*at),
             (Standing::Due { .. }, _) => Need::Begin,
-            (Standing::Begun { at, returned: true, answer: None, .. }, Some(task)) => {
-                Need::Answer { until: at.saturating_add(i64::from(task.timeout_seconds)) }
+            (Standing::Begun { at, returned: true, answer, .. }, Some(task)) => {
+                // One that came before anybody waited is there already.
+                let until = match answer {
+                    Some(_) => step.now,
+                    None => at.saturating_add(i64::from(task.timeout_seconds)),
+                };
+                Need::Answer { until }
             }
             (Standing::Begun { token, .. }, Some(task)) => {
                 let context = json!({"Task": {"Token": token}});
