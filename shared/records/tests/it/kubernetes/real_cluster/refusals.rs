@@ -1,12 +1,18 @@
 //! What others do to Secrets, refused as the real server shows them, and mended by what the refusal says.
 
+use k8s_openapi::api::admissionregistration::v1::{
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
 use k8s_openapi::api::core::v1::{ResourceQuota, Secret};
 use kube::Api;
-use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use records::RecordStore;
-use records::kubernetes::{ESTATE, KEY, KubernetesStore, MANAGED_BY, Refusal};
+use records::kubernetes::{
+    BINDING_NAME, ESTATE, KEY, KubernetesStore, MANAGED_BY, POLICY_NAME, Refusal,
+};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use tokio::sync::MutexGuard;
 
 use super::super::{key, put, refusal, store_of};
 use super::{POLICY, RealCluster};
@@ -31,6 +37,18 @@ async fn copy(secrets: &Api<Secret>, secret: &Secret, name: &str) {
         ..Default::default()
     };
     secrets.create(&PostParams::default(), &copy).await.unwrap();
+}
+
+/// Takes away the boundary that another test may have left, for as long as the answer is kept.
+async fn without_boundary() -> MutexGuard<'static, ()> {
+    let held = POLICY.lock().await;
+    let client = RealCluster::connect().await.client;
+    let policies: Api<ValidatingAdmissionPolicy> = Api::all(client.clone());
+    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(client);
+    // Where there is none, there is nothing to take away.
+    let _ = bindings.delete(BINDING_NAME, &DeleteParams::default()).await;
+    let _ = policies.delete(POLICY_NAME, &DeleteParams::default()).await;
+    held
 }
 
 async fn edit(secrets: &Api<Secret>, name: &str, metadata: Value) {
@@ -72,7 +90,7 @@ async fn copies_and_records_under_other_names_are_refused() {
 #[ignore = "needs a real API server"]
 async fn annotations_and_labels_of_others_are_refused() {
     // Not while the boundary forbids what somebody else's hands do here.
-    let _policy = POLICY.lock().await;
+    let _policy = without_boundary().await;
     let (real, store, secret) = one_record("annotations").await;
     let secrets = real.secrets("annotations");
     let name = secret.metadata.name.clone().unwrap();
@@ -149,7 +167,7 @@ async fn a_quota_is_admission_and_no_missing_role() {
 #[ignore = "needs a real API server"]
 async fn kubectl_mends_what_a_refusal_names() {
     // Not while the boundary forbids what somebody else's hands do here.
-    let _policy = POLICY.lock().await;
+    let _policy = without_boundary().await;
     let (real, store, secret) = one_record("mended").await;
     let secrets = real.secrets("mended");
     let name = secret.metadata.name.clone().unwrap();
