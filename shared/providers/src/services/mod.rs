@@ -4,15 +4,15 @@
 //! `modules.v1` for one of modules.
 
 mod credentials;
+mod credentials_helper;
 mod discovery;
 mod error;
-mod helper;
 mod host_name;
 mod request;
 
 pub use credentials::{Credentials, Token};
+pub use credentials_helper::{CredentialsHelper, HelperError, HelperSettings};
 pub use discovery::Services;
 pub use error::{DiscoveryError, RequestError, Unauthorized};
-pub use helper::{CredentialsHelper, HelperError, HelperSettings};
 pub use host_name::{HostName, InvalidHostName};
 pub use request::Answer;
