@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress};
-use values::{Path, Value};
+use values::schema::Block;
+use values::{Marks, Path, Value};
 
 /// One remote object of a resource instance: stored form, before its provider's schema is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,23 @@ pub struct StoredObject {
     pub prevent_destroy: bool,
     /// Whether it is whole.
     pub status: ObjectStatus,
+}
+
+impl StoredObject {
+    /// The object with the value that its attributes were decoded to, which is marked as it was recorded and as its schema says.
+    pub fn decoded(&self, value: &Value, schema: &Block) -> Object {
+        let by_schema = schema.sensitive_paths(value);
+        let sensitive = self.sensitive_paths.iter().chain(&by_schema);
+        Object {
+            value: value.mark_paths(sensitive.map(|path| (path, Marks::SENSITIVE))),
+            identity: None,
+            private: self.private.clone(),
+            dependencies: self.dependencies.clone(),
+            create_before_destroy: self.create_before_destroy,
+            prevent_destroy: self.prevent_destroy,
+            status: self.status,
+        }
+    }
 }
 
 /// Identity of a remote object.

@@ -91,18 +91,7 @@ pub(crate) async fn decode(
             }
         }
     };
-    let value = value.mark_paths(stored.sensitive_paths.iter().map(|p| (p, Marks::SENSITIVE)));
-    let value = mark_by_schema(schema, &value);
-    let object = Object {
-        value,
-        identity: None,
-        private: stored.private.clone(),
-        dependencies: stored.dependencies.clone(),
-        create_before_destroy: stored.create_before_destroy,
-        prevent_destroy: stored.prevent_destroy,
-        status: stored.status,
-    };
-    Ok((object, warnings))
+    Ok((stored.decoded(&value, &schema.block), warnings))
 }
 
 /// Encodes an object for its record.

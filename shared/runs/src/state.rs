@@ -6,7 +6,6 @@ use language::diagnostics::{Diagnostic, Diagnostics};
 use providers::{Provider, Providers, TypedSchema, UpgradeResourceStateRequest};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use values::Marks;
 use values::address::{ProviderAddress, ResourceInstance, ResourceMode};
 use values::schema::Schema;
 use views::{ShownInstance, ShownState};
@@ -145,17 +144,6 @@ impl Decoder {
                 }
             }
         };
-        let by_schema = schema.block.sensitive_paths(&value);
-        let sensitive = stored.sensitive_paths.iter().chain(&by_schema);
-        let value = value.mark_paths(sensitive.map(|path| (path, Marks::SENSITIVE)));
-        Ok(Object {
-            value,
-            identity: None,
-            private: stored.private.clone(),
-            dependencies: stored.dependencies.clone(),
-            create_before_destroy: stored.create_before_destroy,
-            prevent_destroy: stored.prevent_destroy,
-            status: stored.status,
-        })
+        Ok(stored.decoded(&value, &schema.block))
     }
 }

@@ -6,9 +6,9 @@ use engine::plan::Plan;
 use engine::state::State;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use values::Value;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance};
 use values::schema::Schema;
-use values::{Marks, Value};
 
 /// All that a state shows.
 #[derive(Clone, Debug, Default)]
@@ -72,18 +72,7 @@ impl ShownState {
             let ty = schema.block.implied_type();
             let decoded = |stored: &StoredObject| {
                 let value = values::json::from_json(stored.attributes.as_bytes(), &ty).ok()?;
-                let by_schema = schema.block.sensitive_paths(&value);
-                let sensitive = stored.sensitive_paths.iter().chain(&by_schema);
-                let value = value.mark_paths(sensitive.map(|path| (path, Marks::SENSITIVE)));
-                Some(Object {
-                    value,
-                    identity: None,
-                    private: stored.private.clone(),
-                    dependencies: stored.dependencies.clone(),
-                    create_before_destroy: stored.create_before_destroy,
-                    prevent_destroy: stored.prevent_destroy,
-                    status: stored.status,
-                })
+                Some(stored.decoded(&value, &schema.block))
             };
             let deposed = instance.deposed.iter();
             Some(ShownInstance {
