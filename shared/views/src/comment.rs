@@ -29,8 +29,8 @@ const LISTED: usize = 20;
 const LINES: usize = 60;
 /// Letters of one name or sentence within a line.
 const LETTERS: usize = 240;
-/// Room for what ends a comment that is cut.
-const RESERVE: usize = 400;
+/// Room for headings, and for what says that something is cut.
+const RESERVE: usize = 600;
 
 /// The comment on a run: what it does, what may be lost, what to do, and folded below all changes as far as there is room.
 pub fn comment(report: &RunReport, options: CommentOptions<'_>) -> String {
@@ -50,6 +50,7 @@ pub fn comment(report: &RunReport, options: CommentOptions<'_>) -> String {
     push_messages(report, room, &mut out);
     if let Some(plan) = &report.plan {
         push_changes(plan, room, &mut out);
+        push_drift(plan, room, &mut out);
     }
     out
 }
@@ -151,47 +152,18 @@ fn push_messages(report: &RunReport, room: usize, out: &mut String) {
     }
 }
 
-/// All changes, those that may lose something first in each module.
+/// What is to be done.
 fn push_changes(plan: &PlanReport, room: usize, out: &mut String) {
-    let all = plan.changes.iter().chain(&plan.drift);
-    let mut modules = BTreeMap::<&str, Vec<&ChangeReport>>::new();
-    let mut count = 0;
-    for change in all {
-        modules.entry(&change.module).or_default().push(change);
-        count += 1;
-    }
-    if count == 0 && plan.outputs.is_empty() {
+    if plan.changes.is_empty() && plan.outputs.is_empty() {
         return;
     }
-    let title = match count {
+    let title = match plan.changes.len() {
         0 => "Outputs".to_owned(),
         1 => "The change".to_owned(),
         n => format!("All {n} changes"),
     };
     out.push_str(&format!("<details><summary>{title}</summary>\n\n"));
-    let mut written = 0;
-    'all: for (module, mut changes) in modules {
-        changes.sort_by_key(|change| (std::cmp::Reverse(change.danger), change.verb()));
-        let mut heading = match module.is_empty() {
-            true => String::new(),
-            false => format!("#### {}\n\n", code(module)),
-        };
-        for change in changes {
-            let text = format!("{heading}{}\n", fenced("diff", &difference(change)));
-            if out.len() + text.len() > room {
-                break 'all;
-            }
-            out.push_str(&text);
-            heading.clear();
-            written += 1;
-        }
-    }
-    if written < count {
-        out.push_str(&format!(
-            "{} more changes are cut here; the run's page has all of them.\n\n",
-            count - written
-        ));
-    } else {
+    if push_by_module(&plan.changes, room, out) {
         for output in &plan.outputs {
             let mut text = format!("# output {}\n", visible_line(&output.name));
             push_rows(&output.rows, &mut text);
@@ -205,6 +177,53 @@ fn push_changes(plan: &PlanReport, room: usize, out: &mut String) {
         }
     }
     out.push_str("</details>\n");
+}
+
+/// What changed in the world, apart from what is to be done: nobody shall take the one for the other.
+fn push_drift(plan: &PlanReport, room: usize, out: &mut String) {
+    let count = match plan.drift.len() {
+        0 => return,
+        1 => "1 object".to_owned(),
+        n => format!("{n} objects"),
+    };
+    out.push_str(&format!(
+        "\n<details><summary>Changed outside of Plumbline: {count}</summary>\n\n"
+    ));
+    push_by_module(&plan.drift, room, out);
+    out.push_str("</details>\n");
+}
+
+/// Changes, those that may lose something first in each module. Whether there was room for all of them.
+fn push_by_module(changes: &[ChangeReport], room: usize, out: &mut String) -> bool {
+    let mut modules = BTreeMap::<&str, Vec<&ChangeReport>>::new();
+    for change in changes {
+        modules.entry(&change.module).or_default().push(change);
+    }
+    let mut left = changes.len();
+    'all: for (module, mut changes) in modules {
+        changes.sort_by_key(|change| (std::cmp::Reverse(change.danger), change.verb()));
+        let mut heading = match module.is_empty() {
+            true => String::new(),
+            false => format!("#### {}\n\n", code(module)),
+        };
+        for change in changes {
+            let text = format!("{heading}{}\n", fenced("diff", &difference(change)));
+            if out.len() + text.len() > room {
+                break 'all;
+            }
+            out.push_str(&text);
+            heading.clear();
+            left -= 1;
+        }
+    }
+    match left {
+        0 => {}
+        1 => out.push_str("1 more change is cut here; the run's page has it.\n\n"),
+        n => out.push_str(&format!(
+            "{n} more changes are cut here; the run's page has all of them.\n\n"
+        )),
+    }
+    left == 0
 }
 
 fn difference(change: &ChangeReport) -> String {

@@ -133,6 +133,14 @@ fn a_comment_says_what_is_lost_first() {
 }
 
 #[test]
+fn a_comment_keeps_what_others_changed_apart_from_what_is_planned() {
+    let text = comment(&scenes::waiting(), options());
+    let (planned, outside) = text.split_once("Changed outside of Plumbline: 1 object").unwrap();
+    assert!(planned.contains("All 10 changes") && !planned.contains("aws_subnet.private"));
+    assert!(outside.contains("aws_subnet.private"));
+}
+
+#[test]
 fn a_comment_fits_and_says_that_it_is_cut() {
     let run = scenes::many(3_000);
     for room in [8_000, 60_000] {
