@@ -81,12 +81,12 @@ fn push_dangerous(plan: &PlanReport, out: &mut String) {
         return;
     }
     out.push_str("**Look at these first**\n\n");
-    for change in dangerous.iter().take(LISTED) {
+    for (_, change) in dangerous.iter().take(LISTED) {
         let sign = match change.danger {
             Danger::LosesData => "⛔ ",
             _ => "",
         };
-        out.push_str(&format!("- {sign}**{}** {}", change.verb(), code(&name(change))));
+        out.push_str(&format!("- {sign}**{}** {}", change.verb(), code(&change.name())));
         if let Some(kind) = change.holds.as_deref().filter(|_| change.danger == Danger::LosesData) {
             out.push_str(&format!(" ({}: its data is lost)", code(kind)));
         }
@@ -99,13 +99,6 @@ fn push_dangerous(plan: &PlanReport, out: &mut String) {
         out.push_str(&format!("- and {} more\n", dangerous.len() - LISTED));
     }
     out.push('\n');
-}
-
-fn name(change: &ChangeReport) -> String {
-    match &change.deposed {
-        Some(key) => format!("{} (deposed {key})", change.address),
-        None => change.address.clone(),
-    }
 }
 
 fn push_rejections(verdicts: &[Verdict], out: &mut String) {
@@ -227,7 +220,7 @@ fn push_by_module(changes: &[ChangeReport], room: usize, out: &mut String) -> bo
 }
 
 fn difference(change: &ChangeReport) -> String {
-    let mut text = format!("# {} {}\n", change.verb(), visible_line(&name(change)));
+    let mut text = format!("# {} {}\n", change.verb(), visible_line(&change.name()));
     if let Some(from) = &change.moved_from {
         text.push_str(&format!("# moved from {}\n", visible_line(from)));
     }

@@ -2,6 +2,7 @@
 
 use crate::colour::Colour;
 use crate::run_report::ChangeReport;
+use engine::clock::moment;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,11 +138,9 @@ impl DriftReport {
                 writeln!(out, "{}", colour.paint(line, &[&estate.estate]))?;
             }
             for object in &estate.drifted {
-                let since = Timestamp::from_second(object.since);
-                let since =
-                    since.map_or_else(|_| object.since.to_string(), |time| time.to_string());
-                let (address, seen, looks) = (&object.change.address, object.seen, object.looks);
-                writeln!(out, "  {address}: since {since}, at {seen} of {looks} looks")?;
+                let (name, since) = (object.change.name(), moment(object.since));
+                let (seen, looks) = (object.seen, object.looks);
+                writeln!(out, "  {name}: since {since}, at {seen} of {looks} looks")?;
             }
         }
         Ok(())

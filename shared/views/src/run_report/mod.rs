@@ -350,22 +350,44 @@ impl PlanReport {
         drifted || !self.changes.is_empty() || !self.outputs.is_empty()
     }
 
-    /// The changes that may lose something, the gravest first, and else in the order of addresses.
-    pub fn dangerous(&self) -> Vec<&ChangeReport> {
+    /// The changes that may lose something, each with its position among all; the gravest first, and else in the order of
+    /// addresses.
+    pub fn dangerous(&self) -> Vec<(usize, &ChangeReport)> {
+        let changes = self.changes.iter().enumerate();
         let mut dangerous: Vec<_> =
-            self.changes.iter().filter(|change| change.danger > Danger::None).collect();
-        dangerous.sort_by_key(|change| std::cmp::Reverse(change.danger));
+            changes.filter(|(_, change)| change.danger > Danger::None).collect();
+        dangerous.sort_by_key(|(_, change)| std::cmp::Reverse(change.danger));
         dangerous
     }
 }
 
-impl ChangeReport {
+/// An address within its module.
+fn local<'a>(address: &'a str, module: &str) -> &'a str {
+    match module.is_empty() {
+        true => address,
+        false => address.get(module.len() + 1..).unwrap_or(address),
+    }
+}
+
+impl ResourceReport {
     /// The address within its module.
     pub fn local_address(&self) -> &str {
-        match self.module.is_empty() {
-            true => &self.address,
-            false => self.address.get(self.module.len() + 1..).unwrap_or(&self.address),
+        local(&self.address, &self.module)
+    }
+}
+
+impl ChangeReport {
+    /// The object: the address of its instance, and which one it is, if not the current one.
+    pub fn name(&self) -> String {
+        match &self.deposed {
+            Some(key) => format!("{} (deposed {key})", self.address),
+            None => self.address.clone(),
         }
+    }
+
+    /// The address within its module.
+    pub fn local_address(&self) -> &str {
+        local(&self.address, &self.module)
     }
 
     /// What is done, in one word; what only moves or is imported says so.

@@ -48,7 +48,7 @@ pub fn write_summary(plan: &PlanReport, colour: Colour, out: &mut dyn Write) -> 
     let line = summary_line(plan);
     writeln!(out, "{}", colour.paint("[bold]Summary:[reset] {}.", &[&line]))?;
     let dangerous = plan.dangerous();
-    for change in dangerous.iter().take(LISTED) {
+    for (_, change) in dangerous.iter().take(LISTED) {
         let holds = change.holds.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();
         let reason = change.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         let template = match change.danger {
@@ -57,7 +57,7 @@ pub fn write_summary(plan: &PlanReport, colour: Colour, out: &mut dyn Write) -> 
             Danger::Forgets | Danger::None => "  [yellow]! {}[reset] {}{}{}",
         };
         let verb = format!("{:<7}", change.verb());
-        writeln!(out, "{}", colour.paint(template, &[&verb, &change.address, &holds, &reason]))?;
+        writeln!(out, "{}", colour.paint(template, &[&verb, &change.name(), &holds, &reason]))?;
     }
     if dangerous.len() > LISTED {
         writeln!(out, "  and {} more", dangerous.len() - LISTED)?;

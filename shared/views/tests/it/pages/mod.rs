@@ -221,6 +221,21 @@ fn a_terminal_says_what_is_lost_first() {
 }
 
 #[test]
+fn what_is_left_over_of_a_replacement_is_told_from_the_object_itself() {
+    let mut run = scenes::waiting();
+    let plan = run.plan.as_mut().unwrap();
+    let dangerous = plan.changes.iter_mut().find(|change| change.danger > Danger::None).unwrap();
+    dangerous.deposed = Some("0a1b2c3d".into());
+    let name = format!("{} (deposed 0a1b2c3d)", dangerous.address);
+    let mut text = Vec::new();
+    write_summary(plan, Colour::Plain, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    for told in [text, page(&run), comment(&run, options())] {
+        assert!(told.contains(&name), "{told}");
+    }
+}
+
+#[test]
 fn where_there_is_no_room_the_gravest_changes_keep_their_attributes() {
     let plan = views::run_report::PlanReport::new(&PlanView::new(&scenes::plan())).within(1_500);
     let kept = plan.changes.iter().filter(|change| change.rows.len() > 1);
