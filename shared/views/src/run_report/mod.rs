@@ -12,7 +12,7 @@ pub use danger::{Danger, stateful};
 pub use summary::{summary_line, write_summary};
 
 use engine::changes::Action;
-use engine::verdict::{Outcome, Verdict};
+use engine::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON.
@@ -305,21 +305,6 @@ impl RunReport {
         if step.applied.is_some() {
             self.applied = step.applied;
         }
-    }
-
-    /// The verdicts that a person has accepted.
-    pub fn waived(&self) -> impl Iterator<Item = &Verdict> {
-        self.verdicts.iter().filter(|verdict| verdict.waived_by.is_some())
-    }
-
-    /// What the stages came to together; `None` where none was looked at.
-    pub fn verdict(&self) -> Option<Outcome> {
-        self.verdicts.iter().map(|verdict| verdict.outcome).max_by_key(|outcome| match outcome {
-            Outcome::NotChecked => 0,
-            Outcome::Pass => 1,
-            Outcome::Warn => 2,
-            Outcome::Reject => 3,
-        })
     }
 }
 
