@@ -4,7 +4,7 @@
 
 use crate::diff::{DiffRow, Mark, RowValue};
 use crate::run_report::{ChangeReport, Danger, PlanReport, RunReport, summary_line};
-use crate::visible::name_of;
+use crate::visible::named;
 use engine::verdict::Verdict;
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub fn comment(report: &RunReport, options: CommentOptions<'_>) -> String {
     if let Some(next) = &report.next {
         out.push_str(&format!("{}\n\n", next.sentence));
         for (what, command) in &next.commands {
-            out.push_str(&format!("{what}:\n\n{}\n", fenced("sh", &visible(command))));
+            out.push_str(&format!("{what}:\n\n{}\n", fenced("sh", &named(command))));
         }
     }
     let room = options.room.saturating_sub(RESERVE);
@@ -135,7 +135,7 @@ fn push_messages(report: &RunReport, room: usize, out: &mut String) {
         if lines.len() > LINES {
             text.push_str("\n…");
         }
-        let text = fenced("", &visible(&text));
+        let text = fenced("", &named(&text));
         if out.len() + text.len() > room {
             out.push_str("More errors and warnings are on the run's page.\n\n");
             return;
@@ -290,19 +290,8 @@ fn code(text: &str) -> String {
     }
 }
 
-fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match name_of(c) {
-            Some(name) => out.push_str(&name),
-            None => out.push(c),
-        }
-    }
-    out
-}
-
 fn visible_line(text: &str) -> String {
-    visible(text).replace('\n', " ")
+    named(text).replace('\n', " ")
 }
 
 /// A link's address, out of which no text leads.

@@ -2,6 +2,7 @@
 
 use crate::colour::Colour;
 use crate::run_report::ChangeReport;
+use crate::visible::named;
 use engine::clock::moment;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -138,7 +139,7 @@ impl DriftReport {
                 writeln!(out, "{}", colour.paint(line, &[&estate.estate]))?;
             }
             for object in &estate.drifted {
-                let (name, since) = (object.change.name(), moment(object.since));
+                let (name, since) = (named(&object.change.name()), moment(object.since));
                 let (seen, looks) = (object.seen, object.looks);
                 writeln!(out, "  {name}: since {since}, at {seen} of {looks} looks")?;
             }

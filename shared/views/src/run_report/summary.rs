@@ -2,6 +2,7 @@
 
 use super::{Counts, Danger, PlanKind, PlanReport};
 use crate::colour::Colour;
+use crate::visible::named;
 use std::io::{self, Write};
 
 /// Dangerous changes that a terminal lists.
@@ -50,14 +51,15 @@ pub fn write_summary(plan: &PlanReport, colour: Colour, out: &mut dyn Write) -> 
     let dangerous = plan.dangerous();
     for (_, change) in dangerous.iter().take(LISTED) {
         let holds = change.holds.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();
-        let reason = change.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let reason = change.reason.as_deref().map(|why| format!(": {}", named(why)));
+        let (name, reason) = (named(&change.name()), reason.unwrap_or_default());
         let template = match change.danger {
             Danger::LosesData => "  [bold][red]! {}[reset] {}{}{}",
             Danger::Destroys | Danger::Replaces => "  [red]! {}[reset] {}{}{}",
             Danger::Forgets | Danger::None => "  [yellow]! {}[reset] {}{}{}",
         };
         let verb = format!("{:<7}", change.verb());
-        writeln!(out, "{}", colour.paint(template, &[&verb, &change.name(), &holds, &reason]))?;
+        writeln!(out, "{}", colour.paint(template, &[&verb, &name, &holds, &reason]))?;
     }
     if dangerous.len() > LISTED {
         writeln!(out, "  and {} more", dangerous.len() - LISTED)?;

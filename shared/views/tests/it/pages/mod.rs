@@ -124,6 +124,14 @@ fn what_looks_like_something_else_is_named() {
     let run = RunReport { estate: "a\u{202e}b\u{0}".into(), ..RunReport::default() };
     assert!(page(&run).contains("<h1>a⟨U+202E⟩b⟨U+0000⟩</h1>"));
     assert!(comment(&run, options()).contains("`a⟨U+202E⟩b⟨U+0000⟩`"));
+    let mut plan = scenes::waiting().plan.unwrap();
+    for change in &mut plan.changes {
+        change.address = "a_b.\u{202e}".into();
+    }
+    let mut text = Vec::new();
+    write_summary(&plan, Colour::Plain, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("a_b.⟨U+202E⟩") && !text.contains('\u{202e}'), "{text}");
 }
 
 #[test]
