@@ -5,7 +5,7 @@
 use crate::diff::{DiffRow, Mark, RowValue};
 use crate::run_report::{ChangeReport, Danger, PlanReport, RunReport, summary_line};
 use crate::visible::named;
-use engine::verdict::Verdict;
+use engine::verdict::{Outcome, Verdict};
 use std::collections::BTreeMap;
 
 /// What stands above a comment.
@@ -39,14 +39,15 @@ pub fn comment(report: &RunReport, options: CommentOptions<'_>) -> String {
     if let Some(plan) = &report.plan {
         push_dangerous(plan, &mut out);
     }
-    push_rejections(&report.verdicts, &mut out);
+    let room = options.room.saturating_sub(RESERVE);
+    // What follows, the commands above all, needs room too.
+    push_verdicts(&report.verdicts, room / 2, &mut out);
     if let Some(next) = &report.next {
         out.push_str(&format!("{}\n\n", next.sentence));
         for (what, command) in &next.commands {
             out.push_str(&format!("{what}:\n\n{}\n", fenced("sh", &named(command))));
         }
     }
-    let room = options.room.saturating_sub(RESERVE);
     push_messages(report, room, &mut out);
     if let Some(plan) = &report.plan {
         push_changes(plan, room, &mut out);
@@ -64,6 +65,7 @@ fn push_head(report: &RunReport, options: CommentOptions<'_>, out: &mut String) 
     ));
     if let Some(plan) = &report.plan {
         out.push_str(&format!(": {}", summary_line(plan)));
+        plan.limits().for_each(|limit| out.push_str(&format!("; {limit}")));
     }
     out.push_str("**");
     if let Some(commit) = options.commit {
@@ -101,31 +103,52 @@ fn push_dangerous(plan: &PlanReport, out: &mut String) {
     out.push('\n');
 }
 
-fn push_rejections(verdicts: &[Verdict], out: &mut String) {
-    let rejections: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.is_reject()).collect();
-    if rejections.is_empty() {
-        return;
-    }
-    out.push_str("**The plan is refused, and nothing was changed**\n\n");
-    for verdict in rejections.iter().take(LISTED) {
-        out.push_str(&format!("- **{}** ", verdict.stage));
-        if let Some(at) = &verdict.address {
-            let path = verdict.path.as_deref().unwrap_or_default();
-            out.push_str(&format!("{} ", code(&format!("{at}{path}"))));
+/// What the stages object to, and what they warn of: whoever agrees agrees to that as well.
+fn push_verdicts(verdicts: &[Verdict], room: usize, out: &mut String) {
+    for (outcome, title) in [
+        (Outcome::Reject, "The plan is refused, and nothing was changed"),
+        (Outcome::Warn, "What the stages warn of"),
+    ] {
+        let found: Vec<&Verdict> =
+            verdicts.iter().filter(|verdict| verdict.outcome == outcome).collect();
+        if found.is_empty() {
+            continue;
         }
-        out.push_str(&code(&verdict.message));
-        if let (Some(planned), Some(actual)) = (&verdict.planned, &verdict.actual) {
-            out.push_str(&format!(": planned {}, found {}", code(planned), code(actual)));
+        out.push_str(&format!("**{title}**\n\n"));
+        let mut left = found.len();
+        for verdict in found.into_iter().take(LISTED) {
+            let line = finding(verdict);
+            if out.len() + line.len() > room {
+                break;
+            }
+            out.push_str(&line);
+            left -= 1;
         }
-        if let Some(remedy) = &verdict.remedy {
-            out.push_str(&format!("; to mend it: {}", code(remedy)));
+        if left > 0 {
+            out.push_str(&format!("- and {left} more\n"));
         }
         out.push('\n');
     }
-    if rejections.len() > LISTED {
-        out.push_str(&format!("- and {} more\n", rejections.len() - LISTED));
+}
+
+fn finding(verdict: &Verdict) -> String {
+    let mut line = format!("- **{}** ", verdict.stage);
+    if let Some(at) = &verdict.address {
+        let path = verdict.path.as_deref().unwrap_or_default();
+        line.push_str(&format!("{} ", code(&format!("{at}{path}"))));
     }
-    out.push('\n');
+    line.push_str(&code(&verdict.message));
+    if let (Some(planned), Some(actual)) = (&verdict.planned, &verdict.actual) {
+        line.push_str(&format!(": planned {}, found {}", code(planned), code(actual)));
+    }
+    if let Some(by) = &verdict.waived_by {
+        line.push_str(&format!("; accepted by {}", code(by.as_str())));
+    }
+    if let Some(remedy) = &verdict.remedy {
+        line.push_str(&format!("; to mend it: {}", code(remedy)));
+    }
+    line.push('\n');
+    line
 }
 
 fn push_messages(report: &RunReport, room: usize, out: &mut String) {

@@ -335,6 +335,15 @@ impl PlanReport {
         drifted || !self.changes.is_empty() || !self.outputs.is_empty()
     }
 
+    /// What it leaves out, in a few words each.
+    pub fn limits(&self) -> impl Iterator<Item = &'static str> {
+        let limits = [
+            (!self.complete, "the plan is not complete"),
+            (self.targeted, "only some resources were planned"),
+        ];
+        limits.into_iter().filter_map(|(holds, limit)| holds.then_some(limit))
+    }
+
     /// The changes that may lose something, each with its position among all; the gravest first, and else in the order of
     /// addresses.
     pub fn dangerous(&self) -> Vec<(usize, &ChangeReport)> {

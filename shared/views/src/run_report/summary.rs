@@ -48,6 +48,9 @@ pub fn summary_line(plan: &PlanReport) -> String {
 pub fn write_summary(plan: &PlanReport, colour: Colour, out: &mut dyn Write) -> io::Result<()> {
     let line = summary_line(plan);
     writeln!(out, "{}", colour.paint("[bold]Summary:[reset] {}.", &[&line]))?;
+    for limit in plan.limits() {
+        writeln!(out, "{}", colour.paint("  [yellow]! {}[reset]", &[limit]))?;
+    }
     let dangerous = plan.dangerous();
     for (_, change) in dangerous.iter().take(LISTED) {
         let holds = change.holds.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();

@@ -141,6 +141,19 @@ fn a_comment_says_what_is_lost_first() {
 }
 
 #[test]
+fn a_plan_that_leaves_something_out_says_so() {
+    let mut run = scenes::waiting();
+    let plan = run.plan.as_mut().unwrap();
+    (plan.complete, plan.targeted) = (false, true);
+    let mut text = Vec::new();
+    write_summary(plan, Colour::Plain, &mut text).unwrap();
+    for told in [String::from_utf8(text).unwrap(), page(&run), comment(&run, options())] {
+        assert!(told.contains("the plan is not complete"), "{told}");
+        assert!(told.contains("only some resources were planned"), "{told}");
+    }
+}
+
+#[test]
 fn a_comment_keeps_what_others_changed_apart_from_what_is_planned() {
     let text = comment(&scenes::waiting(), options());
     let (planned, outside) = text.split_once("Changed outside of Plumbline: 1 object").unwrap();
