@@ -3,6 +3,7 @@
 use crate::approval::{Approval, Decision};
 use crate::run_reference::Mode;
 use crate::run_state::{Author, RunSource, RunState, Status};
+use engine::verdict::{RejectCode, Stage, Verdict};
 use jiff::Timestamp;
 use views::product::{COMMAND, shell_word};
 use views::run_report::{
@@ -22,11 +23,11 @@ pub fn run_report(
         status: state.status.to_string(),
         tone: tone(state.status),
         facts: facts(state, approval),
-        next: next(state, api),
         ..RunReport::default()
     };
     parts.into_iter().for_each(|part| report.tell(part));
     report.path = path(state, approval, &report);
+    report.next = next(state, &report.path, api);
     report
 }
 
@@ -96,43 +97,43 @@ fn purpose(mode: Mode) -> &'static str {
 }
 
 /// What a person can do about a run.
-fn next(state: &RunState, api: Option<&str>) -> Option<NextStep> {
-    let (run, estate) = (state.run.as_str(), state.estate.0.as_str());
+fn next(state: &RunState, path: &[PathStep], api: Option<&str>) -> Option<NextStep> {
+    let (run, estate) = (shell_word(state.run.as_str()), shell_word(state.estate.0.as_str()));
     let remote = api.map_or_else(|| "URL".to_owned(), |api| shell_word(api.trim_end_matches('/')));
-    let command = |verb: &str, digest: &str| {
-        let (estate, run, digest) = (shell_word(estate), shell_word(run), shell_word(digest));
-        format!("{COMMAND} -estate={estate} {verb} -remote={remote} -digest={digest} {run}")
+    let step = |sentence: &str, commands: Vec<(&str, String)>| {
+        let commands = commands.into_iter().map(|(what, command)| (what.to_owned(), command));
+        Some(NextStep { sentence: sentence.to_owned(), commands: commands.collect() })
     };
-    match (state.status, &state.plan) {
-        (Status::WaitingForApproval, Some(plan)) => {
-            let digest = &plan.plan_digest;
-            Some(NextStep {
-                sentence: "Somebody has to agree to this plan. The commands name its digest, so that what you looked at \
-                           is what is applied, and nothing else."
-                    .to_owned(),
-                commands: vec![
-                    ("Agree to it".to_owned(), command("approve", digest)),
-                    ("Say no".to_owned(), command("reject", digest)),
-                ],
-            })
-        }
-        (Status::Rejected | Status::TimedOut | Status::Superseded, _) => {
-            let commit = state.commit()?;
-            let submit = format!(
-                "{COMMAND} -estate={} submit -remote={remote} -apply {}",
-                shell_word(estate),
-                shell_word(&commit.sha)
-            );
-            let sentence = match state.status {
-                Status::Rejected => "The plan no longer fits, and nothing was changed. Plan again:",
-                Status::TimedOut => "Nobody decided in time, and nothing was changed. Plan again:",
-                _ => return None,
+    let again = |sentence: &str| {
+        let commit = shell_word(&state.commit()?.sha);
+        let submit = format!("{COMMAND} -estate={estate} submit -remote={remote} -apply {commit}");
+        step(sentence, vec![("Plan this commit again", submit)])
+    };
+    // Who applies does so at the end of the way.
+    let applies = matches!(state.mode, Mode::Deploy | Mode::Apply);
+    let stopped = path.last().is_some_and(|last| last.progress == Progress::Stopped);
+    match state.status {
+        Status::WaitingForApproval => {
+            let digest = shell_word(&state.plan.as_ref()?.plan_digest);
+            let command = |verb: &str| {
+                format!("{COMMAND} -estate={estate} {verb} -remote={remote} -digest={digest} {run}")
             };
-            Some(NextStep {
-                sentence: sentence.to_owned(),
-                commands: vec![("Plan this commit again".to_owned(), submit)],
-            })
+            step(
+                "Somebody has to agree to this plan. The commands name its digest, so that what you looked at \
+                 is what is applied, and nothing else.",
+                vec![("Agree to it", command("approve")), ("Say no", command("reject"))],
+            )
         }
+        Status::Rejected if state.code.as_deref() == Some(RejectCode::Policy.as_str()) => step(
+            "A policy does not let this plan through, and nothing was changed. Change the configuration, or mend \
+             the policy, and push again.",
+            Vec::new(),
+        ),
+        Status::Rejected => again("The plan no longer fits, and nothing was changed. Plan again:"),
+        Status::TimedOut => again("Nobody decided in time, and nothing was changed. Plan again:"),
+        Status::Failed if applies && stopped => again(
+            "Some of the changes may have been made; those are recorded. Plan again, which shows what is left:",
+        ),
         _ => None,
     }
 }
@@ -144,7 +145,10 @@ fn path(state: &RunState, approval: Option<&Approval>, report: &RunReport) -> Ve
     let passed = |statuses: &[Status]| statuses.contains(&status);
     let agreed = approval.is_some_and(|approval| approval.decision == Decision::Approved);
     let applied = status == Applied;
-    let validated = passed(&[Validated, Applying, Applied]) || report.applied.is_some();
+    // Whether a plan is ours is looked at by the stages before an apply alone.
+    let checked = report.verdicts.iter().any(|verdict| verdict.stage == Stage::Authenticity);
+    let passes = checked && !report.verdicts.iter().any(Verdict::is_reject);
+    let validated = passed(&[Validated, Applying, Applied]) || report.applied.is_some() || passes;
     let approved = agreed || validated || status == Approved;
     let planned = state.changes.is_some() || state.plan.is_some();
     let fetched = planned || state.bundle.is_some();

@@ -2,7 +2,7 @@
 
 use super::StepError;
 use crate::approval;
-use crate::artifact;
+use crate::artifact::{self, ArtifactReference};
 use crate::function_environment::FunctionEnvironment;
 use crate::report::{Notifier, NotifyError, Report, run_report};
 use crate::run_reference::{Answer, Outcome, ReportInvocation};
@@ -103,11 +103,15 @@ pub(crate) async fn details(
 ) -> RunReport {
     let approval = approval::find(states, &state.estate, &state.run).await.ok().flatten();
     let mut report = run_report(state, approval.as_ref(), parts(state, stores).await, api);
-    if report.plan.is_none() && report.messages.is_empty() {
-        let text = told(state, stores).await;
-        if !text.trim().is_empty() {
-            report.messages.push(Message { error: false, text });
-        }
+    let bare = report.plan.is_none() && report.messages.is_empty();
+    let text = match (bare, &state.held_up) {
+        (true, _) => told(state, stores).await,
+        // What holds a step up stands in no part, since it may pass.
+        (false, Some(note)) => noted(note, stores).await.unwrap_or_default(),
+        (false, None) => String::new(),
+    };
+    if !text.trim().is_empty() {
+        report.messages.push(Message { error: state.held_up.is_some(), text });
     }
     report
 }
@@ -127,10 +131,15 @@ pub(crate) async fn parts(state: &RunState, stores: &Stores) -> Vec<StepReport> 
 pub(crate) async fn told(state: &RunState, stores: &Stores) -> String {
     let mut text = String::new();
     for note in state.notes.iter().chain(&state.held_up) {
-        if let Ok(note) = artifact::get(&*stores.artifacts, note).await {
-            text.push_str(&String::from_utf8_lossy(&note));
+        if let Some(note) = noted(note, stores).await {
+            text.push_str(&note);
             text.push('\n');
         }
     }
     text
+}
+
+async fn noted(note: &ArtifactReference, stores: &Stores) -> Option<String> {
+    let note = artifact::get(&*stores.artifacts, note).await.ok()?;
+    Some(String::from_utf8_lossy(&note).into_owned())
 }
