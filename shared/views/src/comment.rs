@@ -3,7 +3,9 @@
 //! Whatever is not ours stands in code, where hosts neither format it nor tell the people and teams that it names.
 
 use crate::diff::{DiffRow, Mark, RowValue};
-use crate::run_report::{ChangeReport, Danger, PlanReport, RunReport, summary_line};
+use crate::run_report::{
+    ChangeReport, ChangeStanding, Danger, PlanReport, RunReport, standing_line, summary_line,
+};
 use crate::visible::named;
 use engine::verdict::{Outcome, Verdict};
 use std::collections::BTreeMap;
@@ -36,6 +38,7 @@ const RESERVE: usize = 600;
 pub fn comment(report: &RunReport, options: CommentOptions<'_>) -> String {
     let mut out = format!("{}\n", options.marker);
     push_head(report, options, &mut out);
+    push_standings(report, &mut out);
     if let Some(plan) = &report.plan {
         push_dangerous(plan, &mut out);
     }
@@ -75,6 +78,24 @@ fn push_head(report: &RunReport, options: CommentOptions<'_>, out: &mut String) 
         out.push_str(&format!(" · [All of it: the run's page]({})", address(link)));
     }
     out.push_str("\n\n");
+}
+
+/// How far the changes have come of an apply that did not make all of them.
+fn push_standings(report: &RunReport, out: &mut String) {
+    let standings = report.standings();
+    if standings.is_empty() {
+        return;
+    }
+    out.push_str(&format!("**What was done**: {}.\n\n", standing_line(&standings)));
+    let open = standings.iter().filter(|at| at.standing != ChangeStanding::Recorded);
+    let more = open.clone().count().saturating_sub(LISTED);
+    for at in open.take(LISTED) {
+        out.push_str(&format!("- {}: {}\n", code(&at.change.name()), at.standing.says()));
+    }
+    if more > 0 {
+        out.push_str(&format!("- and {more} more\n"));
+    }
+    out.push('\n');
 }
 
 fn push_dangerous(plan: &PlanReport, out: &mut String) {

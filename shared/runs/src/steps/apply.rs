@@ -74,6 +74,7 @@ async fn conclude(mut step: Step<'_>, mut outcome: ApplyOutcome) -> Result<Answe
         true => told.verdicts(view.plan, view.verdicts)?,
         false => told.checked(view.verdicts),
     };
+    told = told.standing(&outcome.progress);
     told = told.diagnostics(&outcome.diagnostics, &Sources::new(), &step.discretion)?;
     if let Some(error) = outcome.unended.take() {
         // Repeated, the step goes on where this one stopped, and says nothing of what has failed here.

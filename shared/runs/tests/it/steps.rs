@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use test_servers::{Page, Site};
-use views::run_report::Progress;
+use views::run_report::{ChangeStanding, Progress};
 
 const PLUMB: &str = "[estates.network]\ndirectory = \"network\"\n";
 const CONFIGURATION: &str = r#"
@@ -432,6 +432,63 @@ async fn a_plan_that_went_stale_while_it_waited_is_rejected() {
     let Answer::Rejected { code, run } = scene.apply(&first).await else { panic!() };
     let report = scene.report(&run, Outcome::Rejected, Some(&code)).await;
     assert_eq!((report.status, report.code.as_deref()), (Status::Rejected, Some("stale")));
+}
+
+#[tokio::test]
+async fn an_apply_that_fails_on_its_way_says_how_far_it_came_and_what_to_do() {
+    let main = r#"
+resource "terraform_data" "a" {
+}
+resource "terraform_data" "b" {
+  depends_on = [terraform_data.a]
+  lifecycle {
+    postcondition {
+      condition     = self.id == "none"
+      error_message = "Not as it should be."
+    }
+  }
+}
+resource "terraform_data" "c" {
+  depends_on = [terraform_data.b]
+}
+"#;
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let files = [("plumb.toml", PLUMB), ("network/main.tf", main)];
+    let run = success(scene.fetch(&run, &files).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    scene.approve(&run).await;
+    let run = success(scene.validate(&run).await);
+    let Answer::Failed { code, run } = scene.apply(&run).await else { panic!("it was applied") };
+    let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
+    let details = report.details.as_deref().unwrap();
+    let stopped = details.path.iter().find(|step| step.progress == Progress::Stopped).unwrap();
+    assert_eq!(stopped.name, "Applied", "the stages had passed it");
+    let standings = details.standings().into_iter();
+    let standings: Vec<_> = standings.map(|at| (at.change.address.as_str(), at.standing)).collect();
+    assert_eq!(standings.first(), Some(&("terraform_data.a", ChangeStanding::Recorded)));
+    assert_eq!(standings.last(), Some(&("terraform_data.c", ChangeStanding::NotBegun)));
+    let (_, command) = &details.next.as_ref().unwrap().commands[0];
+    assert!(command.contains("submit"), "{command}");
+    let told = comment(&report);
+    assert!(told.contains("of 3 changes are made and recorded"), "{told}");
+    assert!(told.contains("- `terraform_data.c`: not begun\n"), "{told}");
+}
+
+#[tokio::test]
+async fn what_a_step_does_not_get_over_is_told_beside_the_plan() {
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let run = success(scene.fetch(&run, FILES).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    // As a step leaves it that is repeated in vain.
+    let hold_up = |state: &mut RunState| state.held_up = state.notes.first().cloned();
+    let states = scene.environment.run_states().await.unwrap();
+    states.change(&run.estate, &run.run, hold_up).await.unwrap();
+    let report = scene.report(&run, Outcome::Failed, Some("Unavailable")).await;
+    let details = report.details.as_deref().unwrap();
+    assert!(details.plan.is_some());
+    assert!(details.messages.iter().any(|message| message.error), "{:?}", details.messages);
 }
 
 #[tokio::test]

@@ -5,10 +5,12 @@
 
 mod danger;
 mod plan;
+mod standing;
 mod summary;
 
 pub use crate::diff::{DiffRow, Mark, Part, RowValue};
 pub use danger::{Danger, stateful};
+pub use standing::{ChangeStanding, StandingChange, standing_line};
 pub use summary::{summary_line, write_summary};
 
 use engine::changes::Action;
@@ -41,8 +43,10 @@ pub struct RunReport {
     pub verdicts: Vec<Verdict>,
     /// Errors and warnings.
     pub messages: Vec<Message>,
-    /// What was done.
+    /// What was done, once all of it is.
     pub applied: Option<AppliedReport>,
+    /// How far each instance's change has come, by address, as the last attempt left it that came to its end.
+    pub standing: Vec<(String, ChangeStanding)>,
 }
 
 /// Whether something is good.
@@ -149,9 +153,12 @@ pub struct StepReport {
     /// Errors and warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
-    /// What was done.
+    /// What was done, once all of it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<AppliedReport>,
+    /// How far each instance's change has come, by address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<(String, ChangeStanding)>,
 }
 
 /// What kind of plan.
@@ -304,6 +311,9 @@ impl RunReport {
         }
         if step.applied.is_some() {
             self.applied = step.applied;
+        }
+        if !step.standing.is_empty() {
+            self.standing = step.standing;
         }
     }
 }

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use views::comment::{CommentOptions, comment};
 use views::drift_report::DriftReport;
 use views::page::{PageOptions, write_drift_page, write_run_page};
-use views::run_report::{Danger, RunReport, StepReport, summary_line, write_summary};
+use views::run_report::{
+    ChangeStanding, Danger, RunReport, StepReport, summary_line, write_summary,
+};
 use views::{Colour, PlanView};
 
 fn page(run: &RunReport) -> String {
@@ -254,6 +256,33 @@ fn what_is_left_over_of_a_replacement_is_told_from_the_object_itself() {
     for told in [text, page(&run), comment(&run, options())] {
         assert!(told.contains(&name), "{told}");
     }
+}
+
+#[test]
+fn an_apply_that_ended_on_its_way_shows_how_far_it_came() {
+    let mut run = scenes::waiting();
+    let standings = [
+        ChangeStanding::Recorded,
+        ChangeStanding::Failed,
+        ChangeStanding::InFlight,
+        ChangeStanding::HalfDone,
+        ChangeStanding::NotBegun,
+    ];
+    let changes = run.plan.iter().flat_map(|plan| &plan.changes).zip(standings);
+    run.standing = changes.map(|(change, is)| (change.address.clone(), is)).collect();
+    let line =
+        "1 of 5 changes are made and recorded, 1 failed, 1 in flight, 1 half done, 1 not begun.";
+    for told in [page(&run), comment(&run, options())] {
+        assert!(told.contains(line), "{told}");
+    }
+    let step = StepReport { standing: run.standing.clone(), ..StepReport::new() };
+    let step = serde_json::to_vec(&step).unwrap();
+    let mut again = RunReport { plan: run.plan.clone(), ..RunReport::default() };
+    again.tell(serde_json::from_slice(&step).unwrap());
+    assert_eq!(again.standings().len(), 5);
+    // Of what is done as a whole, nobody has to know more.
+    run.applied = scenes::applied().applied;
+    assert!(run.standings().is_empty() && page(&run).contains("Apply complete!"));
 }
 
 #[test]

@@ -13,8 +13,8 @@ use values::address::{ConfigResource, ModulePath, Resource};
 use views::PlanView;
 use views::drift_report::{DriftLook, DriftOutcome, DriftReport, EstateDrift};
 use views::run_report::{
-    AppliedReport, ChangeReport, Fact, Message, NextStep, OutputReport, PathStep, PlanReport,
-    Progress, RunReport, Tone,
+    AppliedReport, ChangeReport, ChangeStanding, Fact, Message, NextStep, OutputReport, PathStep,
+    PlanReport, Progress, RunReport, Tone,
 };
 
 const AWS: &str = "registry.terraform.io/hashicorp/aws";
@@ -284,6 +284,7 @@ pub(super) fn waiting() -> RunReport {
         verdicts: vec![Verdict::new(Stage::Snapshot, Outcome::Pass, "nothing was written while planning")],
         messages: vec![Message { error: false, text: "Warning: Argument is deprecated\n\n  on service/main.tf line 12, in resource \"aws_lb\" \"front\":\n  12:   enable_http2 = \"yes\"\n\nUse true instead.\n".into() }],
         applied: None,
+        standing: Vec::new(),
     }
 }
 
@@ -454,6 +455,7 @@ pub(super) fn with_texts(mut run: RunReport, text: &str) -> RunReport {
             resource.module = "module.x".to_owned();
         }
     }
+    run.standing = vec![(format!("module.x.{text}"), ChangeStanding::Failed)];
     run
 }
 
