@@ -6,7 +6,7 @@ mod scenes;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use views::comment::{CommentOptions, comment};
-use views::drift_report::DriftReport;
+use views::drift_report::{DriftReport, EstateDrift};
 use views::page::{PageOptions, write_drift_page, write_run_page};
 use views::run_report::{
     ChangeStanding, Danger, RunReport, StepReport, summary_line, write_summary,
@@ -89,6 +89,22 @@ fn a_page_shows_drift_since_when_and_how_often() {
     let mut text = Vec::new();
     report.write_text(Colour::Plain, &mut text).unwrap();
     insta::assert_snapshot!(String::from_utf8(text).unwrap());
+}
+
+#[test]
+fn drift_is_told_where_what_it_was_is_kept_no_more() {
+    let all = scenes::drift();
+    let shop = all.estates.iter().find(|estate| estate.estate == "shop-production").unwrap();
+    let looks = shop.looks.iter().map(|look| (look.clone(), Vec::new())).collect();
+    let report = DriftReport::new(vec![EstateDrift::new("shop-production", looks)]);
+    assert_eq!(report.counts(), (1, 0));
+    let mut text = Vec::new();
+    report.write_text(Colour::Plain, &mut text).unwrap();
+    let page = drift_page(&report);
+    assert!(!page.contains("h-clean"), "it is not as recorded");
+    for told in [page, String::from_utf8(text).unwrap()] {
+        assert!(told.contains("is kept no more"), "{told}");
+    }
 }
 
 #[test]
