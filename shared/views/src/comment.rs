@@ -31,6 +31,8 @@ const LISTED: usize = 20;
 const LINES: usize = 60;
 /// Letters of one name or sentence within a line.
 const LETTERS: usize = 240;
+/// Letters of one value: what differs in longer ones is on the run's page.
+const VALUE: usize = 1_000;
 /// Room for headings, and for what says that something is cut.
 const RESERVE: usize = 600;
 
@@ -200,18 +202,17 @@ fn push_changes(plan: &PlanReport, room: usize, out: &mut String) {
         n => format!("All {n} changes"),
     };
     out.push_str(&format!("<details><summary>{title}</summary>\n\n"));
-    if push_by_module(&plan.changes, room, out) {
-        for output in &plan.outputs {
-            let mut text = format!("# output {}\n", visible_line(&output.name));
-            push_rows(&output.rows, &mut text);
-            let text = fenced("diff", &text);
-            if out.len() + text.len() > room {
-                out.push_str("More outputs are cut here; the run's page has all of them.\n\n");
-                break;
-            }
-            out.push_str(&text);
-            out.push('\n');
+    push_by_module(&plan.changes, room, out);
+    for output in &plan.outputs {
+        let mut text = format!("# output {}\n", visible_line(&output.name));
+        push_rows(&output.rows, &mut text);
+        let text = fenced("diff", &text);
+        if out.len() + text.len() > room {
+            out.push_str("More outputs are cut here; the run's page has all of them.\n\n");
+            break;
         }
+        out.push_str(&text);
+        out.push('\n');
     }
     out.push_str("</details>\n");
 }
@@ -230,14 +231,14 @@ fn push_drift(plan: &PlanReport, room: usize, out: &mut String) {
     out.push_str("</details>\n");
 }
 
-/// Changes, those that may lose something first in each module. Whether there was room for all of them.
-fn push_by_module(changes: &[ChangeReport], room: usize, out: &mut String) -> bool {
+/// Changes, those that may lose something first in each module.
+fn push_by_module(changes: &[ChangeReport], room: usize, out: &mut String) {
     let mut modules = BTreeMap::<&str, Vec<&ChangeReport>>::new();
     for change in changes {
         modules.entry(&change.module).or_default().push(change);
     }
     let mut left = changes.len();
-    'all: for (module, mut changes) in modules {
+    for (module, mut changes) in modules {
         changes.sort_by_key(|change| (std::cmp::Reverse(change.danger), change.verb()));
         let mut heading = match module.is_empty() {
             true => String::new(),
@@ -245,8 +246,9 @@ fn push_by_module(changes: &[ChangeReport], room: usize, out: &mut String) -> bo
         };
         for change in changes {
             let text = format!("{heading}{}\n", fenced("diff", &difference(change)));
+            // One that is large leaves no other without room.
             if out.len() + text.len() > room {
-                break 'all;
+                continue;
             }
             out.push_str(&text);
             heading.clear();
@@ -260,13 +262,15 @@ fn push_by_module(changes: &[ChangeReport], room: usize, out: &mut String) -> bo
             "{n} more changes are cut here; the run's page has all of them.\n\n"
         )),
     }
-    left == 0
 }
 
 fn difference(change: &ChangeReport) -> String {
     let mut text = format!("# {} {}\n", change.verb(), visible_line(&change.name()));
     if let Some(from) = &change.moved_from {
         text.push_str(&format!("# moved from {}\n", visible_line(from)));
+    }
+    if let Some(id) = change.imported.as_deref().filter(|id| !id.is_empty()) {
+        text.push_str(&format!("# imported from {}\n", visible_line(id)));
     }
     if let Some(reason) = &change.reason {
         text.push_str(&format!("# {}\n", visible_line(reason)));
@@ -294,9 +298,10 @@ fn push_rows(rows: &[DiffRow], out: &mut String) {
             RowValue::Text(text)
             | RowValue::Open(text)
             | RowValue::Close(text)
-            | RowValue::Line(text) => out.push_str(&visible_line(text)),
+            | RowValue::Line(text) => out.push_str(&short_line(text, VALUE)),
             RowValue::Change(before, after) => {
-                out.push_str(&format!("{} -> {}", visible_line(before), visible_line(after)));
+                let (before, after) = (short_line(before, VALUE), short_line(after, VALUE));
+                out.push_str(&format!("{before} -> {after}"));
             }
             RowValue::Hidden(count, part) => out.push_str(&format!("# {}", part.unchanged(*count))),
             RowValue::Note(text) => out.push_str(&format!("# {}", visible_line(text))),
@@ -320,11 +325,7 @@ fn fenced(language: &str, text: &str) -> String {
 
 /// Code within a line, that nothing in it ends.
 fn code(text: &str) -> String {
-    let mut text = visible_line(text);
-    if let Some((end, _)) = text.char_indices().nth(LETTERS) {
-        text.truncate(end);
-        text.push('…');
-    }
+    let text = short_line(text, LETTERS);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
     // A space keeps what begins or ends with a backtick apart, and is not shown.
@@ -336,6 +337,15 @@ fn code(text: &str) -> String {
 
 fn visible_line(text: &str) -> String {
     named(text).replace('\n', " ")
+}
+
+fn short_line(text: &str, letters: usize) -> String {
+    let mut text = visible_line(text);
+    if let Some((end, _)) = text.char_indices().nth(letters) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// A link's address, out of which no text leads.

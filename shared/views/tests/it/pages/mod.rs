@@ -9,7 +9,7 @@ use views::comment::{CommentOptions, comment};
 use views::drift_report::{DriftReport, EstateDrift};
 use views::page::{PageOptions, write_drift_page, write_run_page};
 use views::run_report::{
-    ChangeStanding, Danger, RunReport, StepReport, summary_line, write_summary,
+    ChangeStanding, Danger, DiffRow, RowValue, RunReport, StepReport, summary_line, write_summary,
 };
 use views::{Colour, PlanView};
 
@@ -187,6 +187,22 @@ fn a_comment_fits_and_says_that_it_is_cut() {
         assert!(text.len() <= room, "{} of {room}", text.len());
         assert!(text.contains("more changes are cut here") && text.ends_with("</details>\n"));
     }
+}
+
+#[test]
+fn one_large_change_leaves_room_for_the_others() {
+    let mut run = scenes::waiting();
+    let plan = run.plan.as_mut().unwrap();
+    plan.changes[0].imported = Some("subnet-0a1".into());
+    let row = DiffRow { value: RowValue::Text("x".repeat(100_000)), ..DiffRow::note("") };
+    plan.changes[0].rows = vec![row.clone()];
+    let text = comment(&run, options());
+    assert!(text.contains("xxx…\n") && !text.contains("cut here"), "a value is shortened");
+    assert!(text.contains("# imported from subnet-0a1\n"), "{text}");
+    run.plan.as_mut().unwrap().changes[0].rows = vec![row; 60];
+    let text = comment(&run, options());
+    assert!(text.contains("1 more change is cut here") && text.contains("# create module.service"));
+    assert!(text.len() <= options().room);
 }
 
 #[test]
