@@ -16,7 +16,7 @@ use runs::bundle::BundleFiles;
 use runs::function_environment::FunctionEnvironment;
 use runs::local_deployment::Handover;
 use runs::modules::Reach;
-use runs::report::{Notifier, NotifyError, Report, comment};
+use runs::report::{Notifier, NotifyError, Report, comment, status_line};
 use runs::run_reference::{
     Answer, EstateReference, Invocation, Mode, Outcome, ReportInvocation, RunReference,
 };
@@ -376,6 +376,19 @@ async fn a_pull_request_ends_with_its_plan() {
     let report = scene.report(&run, Outcome::Planned, None).await;
     assert_eq!(report.status, Status::Told);
     assert_eq!(report.changes.unwrap().add, 2);
+}
+
+#[tokio::test]
+async fn what_is_imported_is_counted() {
+    let main = "import {\n  to = terraform_data.a\n  id = \"x\"\n}\nresource \"terraform_data\" \"a\" {\n}\n";
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let files = [("plumb.toml", PLUMB), ("network/main.tf", main)];
+    let run = success(scene.fetch(&run, &files).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    let report = scene.report(&run, Outcome::Waiting, None).await;
+    assert_eq!(report.changes.unwrap().import, 1);
+    assert!(status_line(&report).contains("1 to import"), "{}", status_line(&report));
 }
 
 #[tokio::test]
