@@ -56,7 +56,7 @@ pub(crate) struct Steps {
 
 #[async_trait]
 impl Resources for LocalFunctions {
-    async fn perform(&self, request: TaskRequest) -> Result<Value, TaskError> {
+    async fn perform(&self, request: TaskRequest, time: Duration) -> Result<Value, TaskError> {
         match request {
             TaskRequest::Announce { entries } => {
                 for entry in entries.as_array().into_iter().flatten() {
@@ -70,7 +70,9 @@ impl Resources for LocalFunctions {
                     return Err(TaskError("Lambda.ServiceException".to_owned()));
                 };
                 self.log.of_run(&estate, &run, word(&function));
-                match self.invoked(slot, function, payload).await? {
+                let answer =
+                    tokio::time::timeout(time, self.invoked(slot, function, payload)).await;
+                match answer.map_err(|_| TaskError::late())?? {
                     Ok(Some(answer)) => Ok(serde_json::to_value(answer).unwrap_or_default()),
                     Ok(None) => Err(TaskError("Lambda.ResourceNotFoundException".to_owned())),
                     Err(error) => {
@@ -114,7 +116,7 @@ impl LocalFunctions {
         };
         let thread = std::thread::Builder::new().name("step".to_owned()).stack_size(STACK);
         thread.spawn(work).map_err(|_| TaskError("Lambda.ServiceException".to_owned()))?;
-        answer.await.map_err(|_| TaskError("Panicked".to_owned()))
+        answer.await.map_err(|_| TaskError::panicked())
     }
 
     /// The event of a run's end.

@@ -1,7 +1,7 @@
 //! Executions in this process, and what is kept of them on disk.
 
 use super::definition::{Definition, Resource};
-use super::execution::{Execution, FORMAT, Need, Standing, Step, TokenAnswer};
+use super::execution::{Execution, FORMAT, Need, Standing, Step, TIMEOUT, TokenAnswer};
 use crate::executions::{ExecutionError, Executions};
 use async_trait::async_trait;
 use engine::clock::Clock;
@@ -24,9 +24,8 @@ const NAMES_STAY: i64 = 90 * 24 * 60 * 60;
 const LONGEST_SLEEP: Duration = Duration::from_secs(5);
 /// How often a change is tried on a record that others change too.
 const ATTEMPTS: u32 = 16;
-/// The names of errors that this program has where Lambda has others.
+/// What this program says of a function that panics, as functions that are deployed do.
 const PANICKED: &str = "Panicked";
-const TIMEOUT: &str = "States.Timeout";
 
 /// Something that the definition wants done.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,14 +48,26 @@ pub enum TaskRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskError(pub String);
 
+impl TaskError {
+    /// It took longer than it may.
+    pub fn late() -> TaskError {
+        TaskError(TIMEOUT.to_owned())
+    }
+
+    /// Whoever did it panicked.
+    pub fn panicked() -> TaskError {
+        TaskError(PANICKED.to_owned())
+    }
+}
+
 /// Does what definitions want done.
 #[async_trait]
 pub trait Resources: Send + Sync {
-    /// Does a task; the answer of the function.
+    /// Does a task within a time, of which waiting for room to begin is no part; the answer of the function.
     ///
     /// # Errors
-    /// By the name that the definition repeats or catches.
-    async fn perform(&self, request: TaskRequest) -> Result<Value, TaskError>;
+    /// By the name that the definition repeats or catches; [`TaskError::late`] where the time is over.
+    async fn perform(&self, request: TaskRequest, time: Duration) -> Result<Value, TaskError>;
 
     /// Whether a task may be left at any moment where the process ends, and done anew by the next one.
     fn may_be_left(&self, request: &TaskRequest) -> bool;
@@ -118,7 +129,8 @@ impl LocalExecutions {
     /// Where the records cannot be read or written.
     pub async fn resume(&self) -> Result<usize, StoreError> {
         let inner = &self.0;
-        let mut resumed = 0;
+        let mut left = Vec::new();
+        // All are read before one is begun: where one cannot be, nothing is at work that would be torn off.
         for (key, record) in inner.store.get_all("").await? {
             let execution = decoded(&key, &record.body)?;
             match execution.standing {
@@ -126,13 +138,14 @@ impl LocalExecutions {
                     inner.store.delete(&key, &record.version).await?;
                 }
                 Standing::Ended { .. } => {}
-                Standing::Due { .. } | Standing::Begun { .. } => {
-                    inner.change(&execution.name, |execution, step| execution.resume(step)).await?;
-                    inner.spawn(execution.name);
-                    resumed += 1;
-                }
+                Standing::Due { .. } | Standing::Begun { .. } => left.push(execution.name),
             }
         }
+        for name in &left {
+            inner.change(name, |execution, step| execution.resume(step)).await?;
+        }
+        let resumed = left.len();
+        left.into_iter().for_each(|name| inner.spawn(name));
         Ok(resumed)
     }
 
@@ -201,19 +214,15 @@ impl Inner {
                 let request = request(resource, parameters);
                 let left = self.resources.may_be_left(&request);
                 let time = Duration::from_secs(u64::from(seconds));
-                let done = AssertUnwindSafe(self.resources.perform(request)).catch_unwind();
+                let done = AssertUnwindSafe(self.resources.perform(request, time)).catch_unwind();
                 let result = tokio::select! {
-                    result = tokio::time::timeout(time, done) => result,
+                    result = done => result,
                     () = self.asked_to_stop(), if left => {
                         self.change(name, |execution, step| execution.put_back(step)).await?;
                         return Ok(Round::Over);
                     }
                 };
-                let result = match result {
-                    Ok(Ok(result)) => result,
-                    Ok(Err(_panic)) => Err(TaskError(PANICKED.to_owned())),
-                    Err(_late) => Err(TaskError(TIMEOUT.to_owned())),
-                };
+                let result = result.unwrap_or_else(|_panic| Err(TaskError::panicked()));
                 // What was done is written down, however long it takes: a lost answer would be done again.
                 let note = |execution: &mut Execution, step: &Step<'_>| match &result {
                     Ok(answer) => execution.done(step, Ok(answer.clone())),
