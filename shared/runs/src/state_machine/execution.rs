@@ -65,7 +65,7 @@ pub(super) enum TokenAnswer {
 /// What an execution needs next.
 #[derive(Debug, PartialEq)]
 pub(super) enum Need {
-    /// That a moment comes.
+    /// That a moment comes, or an answer to its token before.
     Moment(i64),
     /// That its task is begun.
     Begin,
@@ -75,10 +75,8 @@ pub(super) enum Need {
         parameters: Value,
         seconds: u32,
     },
-    /// That its token is answered, before a moment.
-    Answer {
-        until: i64,
-    },
+    /// That its wait for an answer ends: it is there, or its time is over.
+    EndOfWait,
     Nothing,
 }
 
@@ -176,9 +174,12 @@ impl Execution {
             (Standing::Due { at }, _) if *at > step.now => Need::Moment(*at),
             (Standing::Due { .. }, _) => Need::Begin,
             // It may have come before anybody waited for it, or while it was being asked for.
-            (Standing::Begun { answer: Some(_), .. }, Some(_)) => Need::Answer { until: step.now },
+            (Standing::Begun { answer: Some(_), .. }, Some(_)) => Need::EndOfWait,
             (Standing::Begun { at, returned: true, .. }, Some(task)) => {
-                Need::Answer { until: at.saturating_add(i64::from(task.timeout_seconds)) }
+                match at.saturating_add(i64::from(task.timeout_seconds)) {
+                    until if until > step.now => Need::Moment(until),
+                    _ => Need::EndOfWait,
+                }
             }
             (Standing::Begun { token, .. }, Some(task)) => {
                 let context = json!({"Task": {"Token": token}});
@@ -187,7 +188,9 @@ impl Execution {
                 let (resource, seconds) = (task.resource, task.timeout_seconds);
                 Need::Task { resource, parameters, seconds }
             }
-            (Standing::Begun { .. } | Standing::Ended { .. }, _) => Need::Nothing,
+            // The definition knows its state no longer.
+            (Standing::Begun { .. }, None) => Need::Begin,
+            (Standing::Ended { .. }, _) => Need::Nothing,
         }
     }
 
@@ -231,7 +234,7 @@ impl Execution {
         };
         if answer.is_some() {
             // Whoever answered was asked, whatever became of the asking.
-            return self.take_answer(step);
+            return self.end_wait(step);
         }
         match (result, task.resource) {
             (Err(error), _) => self.fail(step, error),
@@ -252,18 +255,20 @@ impl Execution {
         }
     }
 
-    /// Goes on with the answer to its token, where there is one.
-    pub(super) fn take_answer(&mut self, step: &Step<'_>) {
-        let Standing::Begun { answer: Some(answer), .. } = &self.standing else { return };
-        match answer.clone() {
-            TokenAnswer::Succeeded => self.succeed(step, json!({})),
-            TokenAnswer::Failed { error } => self.fail(step, &error),
+    /// Goes on with the answer to its token, or without one where its time is over.
+    pub(super) fn end_wait(&mut self, step: &Step<'_>) {
+        if self.need(step) != Need::EndOfWait {
+            return;
         }
-    }
-
-    /// Nobody answered its token in time.
-    pub(super) fn expire(&mut self, step: &Step<'_>) {
-        self.fail(step, TIMEOUT);
+        let answer = match &self.standing {
+            Standing::Begun { answer, .. } => answer.clone(),
+            _ => None,
+        };
+        match answer {
+            Some(TokenAnswer::Succeeded) => self.succeed(step, json!({})),
+            Some(TokenAnswer::Failed { error }) => self.fail(step, &error),
+            None => self.fail(step, TIMEOUT),
+        }
     }
 
     /// The process that was at work is gone, as a function's may be. Where the answer to its token is there, nothing is lost.

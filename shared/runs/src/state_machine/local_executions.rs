@@ -12,6 +12,7 @@ use futures::FutureExt;
 use records::{Key, RecordStore, StoreError, Version};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,7 +21,8 @@ use tokio::task::JoinSet;
 
 /// How long the name of an execution that is over stays taken, in seconds: as long as in Step Functions.
 const NAMES_STAY: i64 = 90 * 24 * 60 * 60;
-/// How long a sleep lasts at most before the clock is read again, which stands still while a laptop is shut.
+/// How long a sleep lasts at most before the clock is read again, which stands still while a laptop is shut, and the record, in
+/// which an answer may be of which whoever gave it could not tell us.
 const LONGEST_SLEEP: Duration = Duration::from_secs(5);
 /// How often a change is tried on a record that others change too.
 const ATTEMPTS: u32 = 16;
@@ -92,8 +94,8 @@ struct Inner {
     observer: Arc<dyn ExecutionObserver>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Who waits for an answer, by execution.
-    waiting: Mutex<BTreeMap<String, Arc<Notify>>>,
+    /// Executions that are being worked off, and what wakes whoever does where an answer came.
+    at_work: Mutex<BTreeMap<String, Arc<Notify>>>,
     stopping: watch::Sender<bool>,
     drivers: Mutex<JoinSet<()>>,
 }
@@ -116,7 +118,7 @@ impl LocalExecutions {
             observer,
             clock,
             random,
-            waiting: Mutex::default(),
+            at_work: Mutex::default(),
             stopping: watch::Sender::new(false),
             drivers: Mutex::default(),
         }))
@@ -159,16 +161,22 @@ impl LocalExecutions {
 }
 
 impl Inner {
+    /// Has an execution worked off, unless it is being.
     fn spawn(self: &Arc<Inner>, name: String) {
+        let wake = Arc::new(Notify::new());
+        match lock(&self.at_work).entry(name.clone()) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(place) => {
+                place.insert(wake.clone());
+            }
+        }
         let mut drivers = lock(&self.drivers);
         while drivers.try_join_next().is_some() {}
-        drivers.spawn(self.clone().drive(name));
+        drivers.spawn(self.clone().drive(name, wake));
     }
 
     /// Works an execution off.
-    async fn drive(self: Arc<Inner>, name: String) {
-        let wake = Arc::new(Notify::new());
-        lock(&self.waiting).insert(name.clone(), wake.clone());
+    async fn drive(self: Arc<Inner>, name: String, wake: Arc<Notify>) {
         loop {
             match self.round(&name, &wake).await {
                 Ok(Round::Over) => break,
@@ -181,7 +189,7 @@ impl Inner {
                 }
             }
         }
-        lock(&self.waiting).remove(&name);
+        lock(&self.at_work).remove(&name);
     }
 
     async fn round(&self, name: &str, wake: &Notify) -> Result<Round, StoreError> {
@@ -195,20 +203,12 @@ impl Inner {
             }
             _ if stopping => return Ok(Round::Over),
             Need::Moment(at) => {
-                self.until(at, wake).await;
+                let left = Duration::from_secs(at.abs_diff(step.now)).min(LONGEST_SLEEP);
+                self.pause(left, wake).await;
             }
             Need::Begin => self.change(name, |execution, step| execution.begin(step)).await?,
-            Need::Answer { until } => {
-                self.until(until, wake).await;
-                let go_on = |execution: &mut Execution, step: &Step<'_>| {
-                    execution.take_answer(step);
-                    let late =
-                        matches!(execution.need(step), Need::Answer { until } if until <= step.now);
-                    if late {
-                        execution.expire(step);
-                    }
-                };
-                self.change(name, go_on).await?;
+            Need::EndOfWait => {
+                self.change(name, |execution, step| execution.end_wait(step)).await?
             }
             Need::Task { resource, parameters, seconds } => {
                 let request = request(resource, parameters);
@@ -244,21 +244,10 @@ impl Inner {
         Step { definition, now, random: &*self.random, entered }
     }
 
-    /// Returns at a moment, or earlier where something happened.
-    async fn until(&self, at: i64, wake: &Notify) {
-        loop {
-            let Ok(left) = u64::try_from(at.saturating_sub(self.clock.seconds())) else { return };
-            let left = Duration::from_secs(left).min(LONGEST_SLEEP);
-            if left.is_zero() || self.pause(left, wake).await != Pause::Over {
-                return;
-            }
-        }
-    }
-
     async fn pause(&self, time: Duration, wake: &Notify) -> Pause {
         tokio::select! {
             () = self.clock.sleep(time) => Pause::Over,
-            () = wake.notified() => Pause::Woken,
+            () = wake.notified() => Pause::Over,
             () = self.asked_to_stop() => Pause::Stopping,
         }
     }
@@ -313,7 +302,7 @@ impl Inner {
         if !waits.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(ExecutionError::NotWaiting);
         }
-        if let Some(wake) = lock(&self.waiting).get(name) {
+        if let Some(wake) = lock(&self.at_work).get(name) {
             wake.notify_one();
         }
         Ok(())
@@ -333,7 +322,11 @@ impl Executions for LocalExecutions {
         let key = Key::new(encode(name)).map_err(failed)?;
         match inner.store.put_if_absent(&key, encoded(&execution)).await {
             Ok(_) => {}
-            Err(StoreError::Conflict { .. }) => return Ok(()),
+            Err(StoreError::Conflict { .. }) => {
+                // It may have been written by a request that was not told so, after which nobody works it off.
+                inner.spawn(name.to_owned());
+                return Ok(());
+            }
             Err(error) => return Err(failed(error)),
         }
         let entered = entered.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -360,7 +353,6 @@ enum Round {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
     Over,
-    Woken,
     Stopping,
 }
 

@@ -1,10 +1,12 @@
 //! The definition that is deployed, worked off in this process: every state, whoever dies meanwhile.
 
+mod interruptions;
+
 use crate::surroundings::{Counter, SetClock};
 use async_trait::async_trait;
 use engine::clock::Clock;
 use jiff::Timestamp;
-use records::{Key, MemoryStore, RecordStore, StoreError};
+use records::{MemoryStore, RecordStore, StoreError};
 use runs::executions::{ExecutionError, Executions};
 use runs::state_machine::{
     Definition, ExecutionObserver, LocalExecutions, Resources, TaskError, TaskRequest,
@@ -479,101 +481,6 @@ async fn a_process_that_stops_leaves_what_changes_nothing_and_waits_for_the_rest
     tokio::time::timeout(PATIENCE, both).await.unwrap();
     // Stopping is no death.
     assert_eq!(script.times("FetchFunction"), 3);
-}
-
-/// A run that asks for an approval, and is answered before its question has been told to everybody.
-async fn answered_early(store: &Arc<dyn RecordStore>, script: &Arc<Script>) -> Process {
-    let process = process(store, script, standing());
-    process.executions.start("r1", &input("deploy")).await.unwrap();
-    while script.times("ReportFunction") == 0 {
-        let _ = tokio::time::timeout(PATIENCE, script.at_work.notified()).await;
-    }
-    process.executions.succeed(&token(script)).await.unwrap();
-    process
-}
-
-fn asking(asks: Does) -> Arc<Script> {
-    Script::new(&[
-        ("FetchFunction", &[answers("success")]),
-        ("PlanFunction", &[answers("approval_required")]),
-        ("ValidateFunction", &[answers("success")]),
-        ("ApplyFunction", &[answers("success")]),
-        ("ReportFunction", &[asks, answers("success")]),
-    ])
-}
-
-#[tokio::test]
-async fn an_answer_counts_where_not_everybody_could_be_asked() {
-    let (store, told) = (store(), Arc::new(Notify::new()));
-    let script = asking(Does::FailsThen(told.clone()));
-    let process = answered_early(&store, &script).await;
-    told.notify_one();
-    process.visited.reached(&["Done"]).await;
-    process.executions.stop().await;
-    assert_eq!(script.times("ReportFunction"), 2, "nobody was asked again");
-}
-
-#[tokio::test]
-async fn an_answer_counts_where_the_process_stops_while_it_asks() {
-    let (store, script) = (store(), asking(Does::Hangs));
-    let first = answered_early(&store, &script).await;
-    tokio::time::timeout(PATIENCE, first.executions.stop()).await.unwrap();
-    let second = process(&store, &script, standing());
-    assert_eq!(second.executions.resume().await.unwrap(), 1);
-    second.visited.reached(&["Done"]).await;
-    second.executions.stop().await;
-    assert_eq!(script.times("ReportFunction"), 2, "nobody was asked again");
-}
-
-/// A function that is behind others for longer than it may take itself.
-struct Queued;
-
-#[async_trait]
-impl Resources for Queued {
-    async fn perform(&self, _request: TaskRequest, time: Duration) -> Result<Value, TaskError> {
-        tokio::time::sleep(time + Duration::from_millis(100)).await;
-        Ok(json!({}))
-    }
-
-    fn may_be_left(&self, _request: &TaskRequest) -> bool {
-        true
-    }
-}
-
-#[tokio::test]
-async fn waiting_for_room_is_no_part_of_the_time_of_a_task() {
-    let definition = json!({"StartAt": "A", "States": {
-        "A": {
-            "Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {},
-            "TimeoutSeconds": 1, "Next": "Done",
-        },
-        "Done": {"Type": "Succeed"},
-    }});
-    let definition = Definition::parse(&definition.to_string()).unwrap();
-    let (visited, random) = (Arc::new(Visited::default()), Arc::new(Counter::default()));
-    let (resources, observer) = (Arc::new(Queued), visited.clone());
-    let executions =
-        LocalExecutions::new(definition, store(), resources, observer, standing(), random);
-    executions.start("r1", &input("plan")).await.unwrap();
-    visited.reached(&["Done"]).await;
-    executions.stop().await;
-}
-
-#[tokio::test]
-async fn an_execution_that_cannot_be_read_keeps_all_from_being_begun() {
-    let (store, script) = (store(), asking(answers("success")));
-    let first = process(&store, &script, standing());
-    first.executions.stop().await;
-    first.executions.start("r1", &input("deploy")).await.unwrap();
-    store.put_if_absent(&Key::new("r2").unwrap(), "{}".into()).await.unwrap();
-    let second = process(&store, &script, standing());
-    let error = second.executions.resume().await.unwrap_err().to_string();
-    assert!(error.contains("the execution r2"), "{error}");
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-    second.executions.stop().await;
-    assert_eq!(script.times("FetchFunction"), 0);
 }
 
 #[test]
