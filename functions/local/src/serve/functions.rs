@@ -75,6 +75,10 @@ impl Resources for LocalFunctions {
                 match answer.map_err(|_| TaskError::late())?? {
                     Ok(Some(answer)) => Ok(serde_json::to_value(answer).unwrap_or_default()),
                     Ok(None) => Err(TaskError("Lambda.ResourceNotFoundException".to_owned())),
+                    Err(error @ StepError::Cancelled { .. }) => {
+                        self.log.of_run(&estate, &run, &error.to_string());
+                        Err(TaskError("Cancelled".to_owned()))
+                    }
                     Err(error) => {
                         self.log.of_run(&estate, &run, &format!("to be repeated: {error}"));
                         Err(TaskError("Unavailable".to_owned()))

@@ -324,6 +324,17 @@ async fn every_state_is_visited_and_every_end_is_reported() {
             vec![
                 ("FetchFunction", vec![fine()]),
                 ("PlanFunction", vec![waits()]),
+                ("ReportFunction", vec![Does::Fails("Cancelled"), code("failed", "cancelled")]),
+            ],
+            Person::IsNotAsked,
+            "cancelled",
+            None,
+        ),
+        (
+            "deploy",
+            vec![
+                ("FetchFunction", vec![fine()]),
+                ("PlanFunction", vec![waits()]),
                 ("ReportFunction", vec![fine(), code("failed", "timed_out")]),
             ],
             Person::IsAway,
