@@ -108,6 +108,7 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         secrets: Arc::new(local.secrets()),
         tokens,
         log: log.clone(),
+        api,
     });
     let server = tokio::spawn(HttpServer { listener, responder }.serve(stopping));
     log.line(&format!("Listening on {here}"));
