@@ -134,7 +134,7 @@ impl LocalExecutions {
         let mut left = Vec::new();
         // All are read before one is begun: where one cannot be, nothing is at work that would be torn off.
         for (key, record) in inner.store.get_all("").await? {
-            let execution = decoded(&key, &record.body)?;
+            let execution = inner.decoded(&key, &record.body)?;
             match execution.standing {
                 Standing::Ended { at, .. } if at < inner.clock.seconds() - NAMES_STAY => {
                     inner.store.delete(&key, &record.version).await?;
@@ -260,7 +260,24 @@ impl Inner {
     async fn read(&self, name: &str) -> Result<Option<(Execution, Version)>, StoreError> {
         let key = Key::new(encode(name))?;
         let Some(record) = self.store.get(&key).await? else { return Ok(None) };
-        Ok(Some((decoded(&key, &record.body)?, record.version)))
+        Ok(Some((self.decoded(&key, &record.body)?, record.version)))
+    }
+
+    fn decoded(&self, key: &Key, body: &[u8]) -> Result<Execution, StoreError> {
+        let unreadable = |problem: String| StoreError::Unsuitable {
+            location: format!("the execution {key} in {}", self.store.location()),
+            problem: format!(
+                "{problem}; it was written by another version or by hand. Take its file away, and the others are gone on with"
+            ),
+        };
+        let execution: Execution =
+            serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()))?;
+        match execution.format {
+            FORMAT => Ok(execution),
+            other => {
+                Err(unreadable(format!("its format is {other}, and this version knows {FORMAT}")))
+            }
+        }
     }
 
     /// Changes an execution's record. `change` may be called several times.
@@ -379,17 +396,4 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn encoded(execution: &Execution) -> bytes::Bytes {
     // A structure of texts and numbers always has a JSON form.
     serde_json::to_vec(execution).unwrap_or_default().into()
-}
-
-fn decoded(key: &Key, body: &[u8]) -> Result<Execution, StoreError> {
-    let unreadable = |problem: String| StoreError::Unsuitable {
-        location: format!("the execution {key}"),
-        problem: format!("{problem}; it was written by another version or by hand"),
-    };
-    let execution: Execution =
-        serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()))?;
-    match execution.format {
-        FORMAT => Ok(execution),
-        other => Err(unreadable(format!("its format is {other}, and this version knows {FORMAT}"))),
-    }
 }
