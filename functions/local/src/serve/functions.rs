@@ -66,9 +66,7 @@ impl Resources for LocalFunctions {
             }
             TaskRequest::Invoke { function, payload } => {
                 let (estate, run) = named(&payload);
-                let Some(slot) = self.slots.take().await else {
-                    return Err(TaskError("Lambda.ServiceException".to_owned()));
-                };
+                let slot = self.slots.take().await.ok_or_else(TaskError::not_begun)?;
                 self.log.of_run(&estate, &run, word(&function));
                 let answer =
                     tokio::time::timeout(time, self.invoked(slot, function, payload)).await;

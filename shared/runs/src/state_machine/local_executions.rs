@@ -28,6 +28,8 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(5);
 const ATTEMPTS: u32 = 16;
 /// What this program says of a function that panics, as functions that are deployed do.
 const PANICKED: &str = "Panicked";
+/// Known to no definition: nothing was tried.
+const NOT_BEGUN: &str = "NotBegun";
 
 /// Something that the definition wants done.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +58,11 @@ impl TaskError {
         TaskError(TIMEOUT.to_owned())
     }
 
+    /// It was not begun, since the process stops. It counts as no attempt.
+    pub fn not_begun() -> TaskError {
+        TaskError(NOT_BEGUN.to_owned())
+    }
+
     /// Whoever did it panicked.
     pub fn panicked() -> TaskError {
         TaskError(PANICKED.to_owned())
@@ -68,7 +75,8 @@ pub trait Resources: Send + Sync {
     /// Does a task within a time, of which waiting for room to begin is no part; the answer of the function.
     ///
     /// # Errors
-    /// By the name that the definition repeats or catches; [`TaskError::late`] where the time is over.
+    /// By the name that the definition repeats or catches; [`TaskError::late`] where the time is over, and
+    /// [`TaskError::not_begun`] where the process stops before there is room.
     async fn perform(&self, request: TaskRequest, time: Duration) -> Result<Value, TaskError>;
 
     /// Whether a task may be left at any moment where the process ends, and done anew by the next one.
@@ -223,6 +231,10 @@ impl Inner {
                     }
                 };
                 let result = result.unwrap_or_else(|_panic| Err(TaskError::panicked()));
+                if result == Err(TaskError::not_begun()) {
+                    self.change(name, |execution, step| execution.put_back(step)).await?;
+                    return Ok(Round::Further);
+                }
                 // What was done is written down, however long it takes: a lost answer would be done again.
                 let note = |execution: &mut Execution, step: &Step<'_>| match &result {
                     Ok(answer) => execution.done(step, Ok(answer.clone())),

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -253,8 +254,8 @@ impl Resources for Queued {
     }
 }
 
-#[tokio::test]
-async fn waiting_for_room_is_no_part_of_the_time_of_a_task() {
+/// One task that may take a second and is never repeated.
+fn one_task() -> Definition {
     let definition = json!({"StartAt": "A", "States": {
         "A": {
             "Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {},
@@ -262,11 +263,57 @@ async fn waiting_for_room_is_no_part_of_the_time_of_a_task() {
         },
         "Done": {"Type": "Succeed"},
     }});
-    let definition = Definition::parse(&definition.to_string()).unwrap();
+    Definition::parse(&definition.to_string()).unwrap()
+}
+
+/// Has no room for what is asked first, before the process stops.
+#[derive(Default)]
+struct Full {
+    times: AtomicUsize,
+    asked: Notify,
+    stops: Notify,
+}
+
+#[async_trait]
+impl Resources for Full {
+    async fn perform(&self, _request: TaskRequest, _time: Duration) -> Result<Value, TaskError> {
+        if self.times.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.asked.notify_one();
+            self.stops.notified().await;
+            return Err(TaskError::not_begun());
+        }
+        Ok(json!({}))
+    }
+
+    fn may_be_left(&self, _request: &TaskRequest) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_room_when_the_process_stops_is_not_tried_in_vain() {
+    let (store, full, visited) = (store(), Arc::new(Full::default()), Arc::new(Visited::default()));
+    let process = |first: u64| {
+        let (store, full, visited) = (store.clone(), full.clone(), visited.clone());
+        let random = Arc::new(Counter::from(first));
+        LocalExecutions::new(one_task(), store, full, visited, standing(), random)
+    };
+    let first = process(1);
+    first.start("r1", &input("plan")).await.unwrap();
+    full.asked.notified().await;
+    tokio::join!(first.stop(), async { full.stops.notify_one() });
+    let second = process(1 << 20);
+    assert_eq!(second.resume().await.unwrap(), 1);
+    visited.reached(&["Done"]).await;
+    second.stop().await;
+}
+
+#[tokio::test]
+async fn waiting_for_room_is_no_part_of_the_time_of_a_task() {
     let (visited, random) = (Arc::new(Visited::default()), Arc::new(Counter::default()));
     let (resources, observer) = (Arc::new(Queued), visited.clone());
     let executions =
-        LocalExecutions::new(definition, store(), resources, observer, standing(), random);
+        LocalExecutions::new(one_task(), store(), resources, observer, standing(), random);
     executions.start("r1", &input("plan")).await.unwrap();
     visited.reached(&["Done"]).await;
     executions.stop().await;
