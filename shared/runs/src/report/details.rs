@@ -3,6 +3,7 @@
 use crate::approval::{Approval, Decision};
 use crate::run_reference::Mode;
 use crate::run_state::{Author, RunSource, RunState, Status};
+use engine::verdict::RejectCode;
 use jiff::Timestamp;
 use views::product::{COMMAND, shell_word};
 use views::run_report::{
@@ -116,7 +117,9 @@ fn next(state: &RunState, api: Option<&str>) -> Option<NextStep> {
                 ],
             })
         }
-        (Status::Rejected | Status::TimedOut | Status::Superseded, _) => {
+        // The same commit would meet the same objections.
+        (Status::Rejected, _) if state.code.as_deref() == Some(RejectCode::Policy.as_str()) => None,
+        (Status::Rejected | Status::TimedOut, _) => {
             let commit = state.commit()?;
             let submit = format!(
                 "{COMMAND} -estate={} submit -remote={remote} -apply {}",
@@ -124,9 +127,8 @@ fn next(state: &RunState, api: Option<&str>) -> Option<NextStep> {
                 shell_word(&commit.sha)
             );
             let sentence = match state.status {
-                Status::Rejected => "The plan no longer fits, and nothing was changed. Plan again:",
                 Status::TimedOut => "Nobody decided in time, and nothing was changed. Plan again:",
-                _ => return None,
+                _ => "The plan no longer fits, and nothing was changed. Plan again:",
             };
             Some(NextStep {
                 sentence: sentence.to_owned(),

@@ -33,6 +33,8 @@ async fn an_objection_of_a_mandatory_policy_ends_the_run_before_anybody_is_asked
         assert_eq!((code.as_str(), &run.plan), ("policy", &None), "no plan is kept");
         let report = scene.report(&run, Outcome::Rejected, Some(&code)).await;
         assert_eq!((report.status, report.code.as_deref()), (Status::Rejected, Some("policy")));
+        let next = report.details.as_ref().unwrap().next.as_ref();
+        assert!(next.is_none(), "the same commit is objected to again");
         assert_eq!(report.changes.unwrap().add, 2);
         assert!(report.text.contains("REJECT"), "{}", report.text);
         assert!(report.text.contains("terraform_data.a has no owner"), "{}", report.text);
