@@ -98,7 +98,7 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     welcome(&log, &local, &api, &made);
     let resumed = workflow.resume().await.map_err(cannot_be_kept)?;
     if resumed > 0 {
-        log.line(&format!("{resumed} runs of an earlier process are gone on with."));
+        log.line(&format!("Runs of an earlier process that are gone on with: {resumed}"));
     }
     let scheduled = schedules(session, &local, &settings, &environment, &workflow, &log)?;
     let (stop, stopping) = watch::channel(false);
@@ -108,6 +108,7 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         secrets: Arc::new(local.secrets()),
         tokens,
         log: log.clone(),
+        api,
     });
     let server = tokio::spawn(HttpServer { listener, responder }.serve(stopping));
     log.line(&format!("Listening on {here}"));

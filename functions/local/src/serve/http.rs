@@ -5,7 +5,7 @@ use super::log::Log;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -43,6 +43,8 @@ pub(crate) struct Responder {
     pub(crate) secrets: Arc<dyn Secrets>,
     pub(crate) tokens: AccessTokens,
     pub(crate) log: Arc<Log>,
+    /// The address that others reach the server by.
+    pub(crate) api: String,
 }
 
 /// Answers at an address.
@@ -111,13 +113,21 @@ async fn respond(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
-    let answer = responder.answer(&head, body).await;
-    let answer = answer.unwrap_or_else(|error| {
-        if error.status() == 503 {
-            let (method, path) = (&head.method, head.uri.path());
-            responder.log.line(&format!("{method} {path}: {error}"));
-        }
-        error.response()
+    // What was begun is brought to its end, whoever goes away meanwhile: an approval that is written down wakes its run.
+    let answer = tokio::spawn(async move {
+        let answer = responder.answer(&head, body).await;
+        answer.unwrap_or_else(|error| {
+            if error.status() == 503 {
+                let (method, path) = (&head.method, head.uri.path());
+                responder.log.line(&format!("{method} {path}: {error}"));
+            }
+            error.response()
+        })
+    });
+    let answer = answer.await.unwrap_or_else(|_panic| ApiResponse {
+        status: 500,
+        content_type: "application/json",
+        body: "{\"error\":\"the server failed; its log says why\"}".to_owned(),
     });
     Ok(encoded(answer))
 }
@@ -148,6 +158,7 @@ impl Responder {
             headers: headers(head),
             body: body.to_bytes(),
             principal,
+            address: Some(self.api.clone()),
         };
         let api = Api::open(&self.environment, &*self.executions, &*self.secrets).await?;
         api.answer(&request).await
@@ -171,17 +182,39 @@ fn headers(head: &Parts) -> BTreeMap<String, String> {
 }
 
 fn encoded(answer: ApiResponse) -> Response<Full<Bytes>> {
+    let (status, said) = (StatusCode::from_u16(answer.status), answer.headers());
     let mut response = Response::new(Full::new(Bytes::from(answer.body)));
-    let status = StatusCode::from_u16(answer.status);
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    for (name, value) in said {
+        // They are ours, and all are headers' values.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
     if answer.status == 401 {
         // A browser asks for the token, which is the password.
         let asks = HeaderValue::from_static("Basic realm=\"plumb serve: a token as the password\"");
         headers.insert(WWW_AUTHENTICATE, asks);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::encoded;
+    use runs::api::ApiResponse;
+
+    #[test]
+    fn a_page_carries_what_a_browser_is_to_keep_to() {
+        let page = ApiResponse {
+            status: 200,
+            content_type: "text/html; charset=utf-8",
+            body: String::new(),
+        };
+        let response = encoded(page);
+        let policy = response.headers()["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert_eq!(response.headers()["cache-control"], "no-store");
+    }
 }

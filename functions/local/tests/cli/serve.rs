@@ -254,6 +254,12 @@ fn a_push_is_planned_approved_and_applied_and_github_is_told() {
     let waiting = serving.reaches(&run, &grace, "waiting_for_approval");
     assert!(waiting["text"].as_str().unwrap().contains("terraform_data.a"), "{waiting:#}");
     let digest = waiting["plan_digest"].as_str().unwrap();
+    let bearer = format!("Bearer {ada}");
+    let headers = [("authorization", &*bearer), ("accept", "text/html")];
+    let (status, page) = serving.ask("GET", &format!("/runs/{run}?estate=network"), &headers, "");
+    let approve = format!("approve -remote=http://{} -digest={digest} {run}", serving.address);
+    assert_eq!(status, 200, "{page}");
+    assert!(page.as_str().unwrap().contains(&approve), "{page}");
 
     // Nobody decides about a plan that nobody looked at, or about a change of their own.
     assert_eq!(serving.decide(&run, &grace, &"0".repeat(64), "approve").0, 409);

@@ -37,6 +37,8 @@ pub struct ApiRequest {
     pub body: Bytes,
     /// Who asks, where the authoriser says so; nobody for webhooks.
     pub principal: Option<Principal>,
+    /// The address of the API for links; where it is not known, that which the request was sent to.
+    pub address: Option<String>,
 }
 
 const PAGE: &str = "text/html; charset=utf-8";
@@ -149,8 +151,11 @@ impl ApiRequest {
         accepted.split(',').any(|kind| kind.trim().starts_with("text/html"))
     }
 
-    /// The address that it was sent to.
+    /// The address of the API, for links.
     fn address(&self) -> Option<String> {
+        if self.address.is_some() {
+            return self.address.clone();
+        }
         let host = self.headers.get("host")?;
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
         host.bytes().all(plain).then(|| format!("https://{host}"))

@@ -1,6 +1,6 @@
 //! Reporting: a run's end, or its wait for an approval, in; everybody told out.
 
-use super::StepError;
+use super::{StepError, refuse_stopped};
 use crate::approval;
 use crate::artifact::{self, ArtifactReference};
 use crate::function_environment::FunctionEnvironment;
@@ -23,7 +23,8 @@ pub struct Reported {
 /// are told; `api` is the address of the deployment's API.
 ///
 /// # Errors
-/// Where the state cannot be read or written.
+/// Where the state cannot be read or written; [`StepError::Cancelled`] where the run would wait for an approval, and somebody has
+/// stopped it.
 pub async fn report<F>(
     environment: &FunctionEnvironment,
     invocation: ReportInvocation,
@@ -36,6 +37,9 @@ where
     let ReportInvocation { run, outcome, code, task_token } = invocation;
     let states = environment.run_states().await?;
     let state = settle(&states, &run, outcome, code, task_token).await?;
+    if outcome == Outcome::Waiting {
+        refuse_stopped(&state)?;
+    }
     let stores = environment.stores(&run.estate.0).await?;
     let details = details(&states, &state, &stores, api).await;
     let text = told(&state, &stores).await;
@@ -67,6 +71,10 @@ async fn settle(
     task_token: Option<String>,
 ) -> Result<RunState, RunStateError> {
     let changed = states.change(&run.estate, &run.run, |state| {
+        if outcome == Outcome::Waiting && state.cancelled_by.is_some() {
+            // Nobody is asked: whoever stopped it found nothing that waited.
+            return;
+        }
         state.status = status(outcome, code.as_deref(), state);
         // What a step has noted says more than the name of an error.
         state.code = state.code.take().or_else(|| code.clone());

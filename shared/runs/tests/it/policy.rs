@@ -34,6 +34,8 @@ async fn an_objection_of_a_mandatory_policy_ends_the_run_before_anybody_is_asked
         assert_eq!((code.as_str(), &run.plan), ("policy", &None), "no plan is kept");
         let report = scene.report(&run, Outcome::Rejected, Some(&code)).await;
         assert_eq!((report.status, report.code.as_deref()), (Status::Rejected, Some("policy")));
+        let next = report.details.as_ref().unwrap().next.as_ref().unwrap();
+        assert!(next.commands.is_empty(), "the same commit is objected to again: {next:?}");
         assert_eq!(report.changes.unwrap().add, 2);
         // Planning the same again would come to the same.
         let next = report.details.as_deref().unwrap().next.as_ref().unwrap();

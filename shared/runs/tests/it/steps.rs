@@ -4,6 +4,7 @@ use crate::surroundings::{Counter, Nowhere, SetClock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use engine::Deadline;
+use engine::clock::Clock;
 use engine::identifiers::{Principal, RunId};
 use engine::record::key::EstateName;
 use engine::verdict::Stage;
@@ -20,10 +21,11 @@ use runs::report::{Notifier, NotifyError, Report, comment, status_line};
 use runs::run_reference::{
     Answer, EstateReference, Invocation, Mode, Outcome, ReportInvocation, RunReference,
 };
-use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
+use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, RunStates, Status};
 use runs::steps::{self, ArchiveError, SourceArchives, StepError};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use test_servers::{Page, Site};
@@ -447,6 +449,73 @@ async fn a_plan_that_went_stale_while_it_waited_is_rejected() {
     assert_eq!((report.status, report.code.as_deref()), (Status::Rejected, Some("stale")));
 }
 
+/// What a request to stop a run writes down.
+fn stop(state: &mut RunState) {
+    state.cancelled_by = Some(Principal::from_stored("grace"));
+}
+
+/// A clock at whose first look somebody stops a run.
+struct StopsMeanwhile {
+    clock: Arc<dyn Clock>,
+    states: RunStates,
+    run: RunReference,
+    stopped: AtomicBool,
+}
+
+impl Clock for StopsMeanwhile {
+    fn now(&self) -> Timestamp {
+        if !self.stopped.swap(true, Ordering::SeqCst) {
+            let (states, run) = (self.states.clone(), self.run.clone());
+            let stopping = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Runtime::new().unwrap();
+                runtime.block_on(states.change(&run.estate, &run.run, stop)).unwrap();
+            });
+            stopping.join().unwrap();
+        }
+        self.clock.now()
+    }
+    fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_stopped_while_apply_gets_ready_changes_nothing() {
+    let mut scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let run = success(scene.fetch(&run, FILES).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    scene.approve(&run).await;
+    let run = success(scene.validate(&run).await);
+    let states = scene.environment.run_states().await.unwrap();
+    let (clock, stopped) = (scene.environment.clock.clone(), AtomicBool::new(false));
+    let meanwhile = StopsMeanwhile { clock, states, run: run.clone(), stopped };
+    scene.environment.clock = Arc::new(meanwhile);
+    let Answer::Failed { code, run } = scene.apply(&run).await else { panic!("it is applied") };
+    assert_eq!(code, "cancelled");
+    let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
+    assert_eq!(report.status, Status::Cancelled);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_to_approve_a_run_that_was_stopped() {
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let run = success(scene.fetch(&run, FILES).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    let states = scene.environment.run_states().await.unwrap();
+    states.change(&run.estate, &run.run, stop).await.unwrap();
+    let (outcome, task_token) = (Outcome::Waiting, Some("token".to_owned()));
+    let invocation = ReportInvocation { run: run.clone(), outcome, code: None, task_token };
+    let told = async |_state: RunState| Vec::<Result<Box<dyn Notifier>, NotifyError>>::new();
+    let asked = steps::report(&scene.environment, invocation, None, told).await;
+    let error = asked.unwrap_err();
+    assert!(matches!(error, StepError::Cancelled { .. }), "{error}");
+    assert_eq!(scene.state(&run).await.task_token, None);
+    let report = scene.report(&run, Outcome::Cancelled, None).await;
+    assert_eq!(report.status, Status::Cancelled);
+}
+
 #[tokio::test]
 async fn an_apply_that_fails_on_its_way_says_how_far_it_came_and_what_to_do() {
     let main = r#"
@@ -510,7 +579,6 @@ async fn a_run_that_was_stopped_begins_nothing_more() {
     let run = scene.begin("r1", Mode::Deploy).await;
     let run = success(scene.fetch(&run, FILES).await);
     let states = scene.environment.run_states().await.unwrap();
-    let stop = |state: &mut RunState| state.cancelled_by = Some(Principal::from_stored("grace"));
     states.change(&run.estate, &run.run, stop).await.unwrap();
     let Answer::Failed { code, run } = scene.plan(&run).await else { panic!("it goes on") };
     let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
