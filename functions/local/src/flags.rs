@@ -71,7 +71,7 @@ impl UsageError {
             UsageError::UnknownGlobal { flag } => (
                 "Invalid global option".into(),
                 format!(
-                    "The option {flag:?} is not one that stands before a command. -chdir=DIR, -help and -version do."
+                    "The option {flag:?} is not one that stands before a command. -chdir=DIR, -estate=NAME, -help and -version do."
                 ),
             ),
             UsageError::UnknownCommand { name } => (
