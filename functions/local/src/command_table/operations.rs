@@ -23,6 +23,9 @@ const TARGET: FlagEntry = FlagEntry::value(
 pub(super) const STREAM: FlagEntry = FlagEntry::switch("json", "Write one JSON message a line.");
 pub(super) const DOCUMENT: FlagEntry = FlagEntry::switch("json", "Write JSON.");
 
+/// Of commands that write no colours: what `TF_CLI_ARGS` may say to every command.
+pub(super) const QUIET: &[FlagEntry] = &[FlagEntry::hidden(Flag::Switch("no-color"))];
+
 /// Root variables.
 pub(super) const VARIABLES: &[FlagEntry] = &[
     FlagEntry::value(
