@@ -261,7 +261,7 @@ pub(super) const COMMANDS: &[Command] = &[
             LOCKS,
             UNSUPPORTED,
             AUTO_APPROVE,
-            DEADLINE,
+            &[FlagEntry::hidden(Flag::Value("deadline"))],
             VERDICTS,
         ],
         arguments: &[],
