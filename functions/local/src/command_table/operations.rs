@@ -139,6 +139,7 @@ pub(super) const COMMANDS: &[Command] = &[
             FlagEntry::hidden(Flag::Switch("get")),
             FlagEntry::hidden(Flag::Ignored("reconfigure")),
             FlagEntry::hidden(Flag::Ignored("force-copy")),
+            FlagEntry::hidden(Flag::Ignored("ignore-remote-version")),
             FlagEntry::hidden(Flag::Switch("compact-warnings")),
             FlagEntry::hidden(Flag::IgnoredValue("backend-config")),
             FlagEntry::hidden(Flag::Ignored("lock")),
