@@ -154,7 +154,7 @@ async fn a_copy_that_has_gone_on_to_a_third_place_is_neither_made_again_nor_give
     let (old, new) = (filled().await, Arc::new(MemoryStore::new()));
     let (from, to) = (estate_with(old.clone(), clock(), 2), estate_with(new.clone(), clock(), 3));
     from.copy_to(&to).await.unwrap();
-    let lineage = to.read_header().await.unwrap().unwrap().lineage;
+    let lineage = to.read_header().await.unwrap().unwrap().lineage.0;
     let header = new.get(&key("estate")).await.unwrap().unwrap();
     let gone = format!(
         r#"{{"format":1,"write_id":"w","lineage":"{lineage}","serial":3,"sealed":{{"moved_to":"a third place"}}}}"#
