@@ -30,8 +30,8 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "help",
-        does: "Show all commands",
-        usage: "",
+        does: "Show all commands, or what there is to know of one",
+        usage: "[COMMAND]",
         about: "",
         flags: &[],
         arguments: &[],
