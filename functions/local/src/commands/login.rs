@@ -90,7 +90,9 @@ async fn login(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         Some(service) => Some(tokio::select! {
             owner = owner(session, host, &service, &token) => owner?,
             // Since the token was asked for, an interrupt ends nothing by itself.
-            _ = tokio::signal::ctrl_c() => return Err(unanswered(&io::ErrorKind::Interrupted.into())),
+            _ = tokio::signal::ctrl_c() => {
+                return Err(unanswered(&io::ErrorKind::Interrupted.into()));
+            }
         }),
         None => None,
     };
