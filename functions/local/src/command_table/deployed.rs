@@ -9,7 +9,7 @@ const REMOTE: &[FlagEntry] = &[
     FlagEntry::value(
         "remote",
         "URL",
-        "The deployment: the output Api of its stack, or where plumb serve listens. For submit, approve, reject and cancel the variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry the token in PLUMB_TOKEN.",
+        "The deployment: the output Api of its stack, or where plumb serve listens. Except for runs, which else tells of the records, the variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry the token in PLUMB_TOKEN.",
         Candidates::None,
     ),
     DOCUMENT,

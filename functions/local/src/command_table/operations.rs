@@ -23,6 +23,9 @@ const TARGET: FlagEntry = FlagEntry::value(
 pub(super) const STREAM: FlagEntry = FlagEntry::switch("json", "Write one JSON message a line.");
 pub(super) const DOCUMENT: FlagEntry = FlagEntry::switch("json", "Write JSON.");
 
+/// Of commands that write no colours: what `TF_CLI_ARGS` may say to every command.
+pub(super) const QUIET: &[FlagEntry] = &[FlagEntry::hidden(Flag::Switch("no-color"))];
+
 /// Root variables.
 pub(super) const VARIABLES: &[FlagEntry] = &[
     FlagEntry::value(
@@ -136,6 +139,7 @@ pub(super) const COMMANDS: &[Command] = &[
             FlagEntry::hidden(Flag::Switch("get")),
             FlagEntry::hidden(Flag::Ignored("reconfigure")),
             FlagEntry::hidden(Flag::Ignored("force-copy")),
+            FlagEntry::hidden(Flag::Ignored("ignore-remote-version")),
             FlagEntry::hidden(Flag::Switch("compact-warnings")),
             FlagEntry::hidden(Flag::IgnoredValue("backend-config")),
             FlagEntry::hidden(Flag::Ignored("lock")),
@@ -258,7 +262,7 @@ pub(super) const COMMANDS: &[Command] = &[
             LOCKS,
             UNSUPPORTED,
             AUTO_APPROVE,
-            DEADLINE,
+            &[FlagEntry::hidden(Flag::Value("deadline"))],
             VERDICTS,
         ],
         arguments: &[],

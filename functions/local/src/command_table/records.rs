@@ -1,7 +1,7 @@
 //! Records, workspaces, and states that Terraform keeps.
 
 use super::entry::{Candidates, Command, FlagEntry};
-use super::operations::{DOCUMENT, LOCKS, NO_COLOR, NO_INPUT, VARIABLES};
+use super::operations::{DOCUMENT, LOCKS, NO_COLOR, NO_INPUT, QUIET, VARIABLES};
 use crate::flags::Flag;
 
 /// Of commands that edit records.
@@ -143,15 +143,18 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "List the recorded resource instances",
         usage: "[options] [ADDRESS]...",
         about: "Lists the recorded resource instances, or those of modules and resources.",
-        flags: &[&[
-            FlagEntry::value(
-                "id",
-                "ID",
-                "Only those whose object has this identifier.",
-                Candidates::None,
-            ),
-            FlagEntry::hidden(Flag::Unsupported("state")),
-        ]],
+        flags: &[
+            QUIET,
+            &[
+                FlagEntry::value(
+                    "id",
+                    "ID",
+                    "Only those whose object has this identifier.",
+                    Candidates::None,
+                ),
+                FlagEntry::hidden(Flag::Unsupported("state")),
+            ],
+        ],
         arguments: &[Candidates::Addresses],
     },
     Command {
@@ -171,7 +174,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Print the records as a state file of Terraform",
         usage: "",
         about: "",
-        flags: &[&[FlagEntry::hidden(Flag::Switch("no-color"))]],
+        flags: &[QUIET],
         arguments: &[],
     },
     Command {

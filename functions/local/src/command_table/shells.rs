@@ -1,11 +1,7 @@
 //! The program itself: version, help, completions and manual pages.
 
-use super::entry::{Candidates, Command, FlagEntry};
-use super::operations::DOCUMENT;
-use crate::flags::Flag;
-
-/// What may stand in `TF_CLI_ARGS` for every command.
-const QUIET: &[FlagEntry] = &[FlagEntry::hidden(Flag::Switch("no-color"))];
+use super::entry::{Candidates, Command};
+use super::operations::{DOCUMENT, QUIET};
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
@@ -29,13 +25,13 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show the version",
         usage: "[options]",
         about: "",
-        flags: &[&[DOCUMENT]],
+        flags: &[&[DOCUMENT], QUIET],
         arguments: &[],
     },
     Command {
         name: "help",
-        does: "Show all commands",
-        usage: "",
+        does: "Show all commands, or what there is to know of one",
+        usage: "[COMMAND]",
         about: "",
         flags: &[],
         arguments: &[],

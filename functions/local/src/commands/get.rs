@@ -22,6 +22,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 }
 
 async fn get(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(0, "To specify a working directory, use the global -chdir flag.")?;
     let sources = Arc::new(Sources::new());
     let (root, diagnostics) = read_module(&*session.directory.files, Path::new(""), &sources);
     if diagnostics.has_errors() {

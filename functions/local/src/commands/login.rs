@@ -87,7 +87,13 @@ async fn login(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     }
     let token = Token::new(token);
     let owner = match enterprise {
-        Some(service) => Some(owner(session, host, &service, &token).await?),
+        Some(service) => Some(tokio::select! {
+            owner = owner(session, host, &service, &token) => owner?,
+            // Since the token was asked for, an interrupt ends nothing by itself.
+            _ = tokio::signal::ctrl_c() => {
+                return Err(unanswered(&io::ErrorKind::Interrupted.into()));
+            }
+        }),
         None => None,
     };
     stored.store(&token).await?;

@@ -43,6 +43,10 @@ pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironmen
 }
 
 async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    if flags.value("out").is_some() && !flags.switch("html", false) {
+        let detail = "The -out option names the file for the page that -html writes. Other output is put into a file by the shell: plumb runs show RUN > FILE.";
+        return Err(UsageError::other("Nothing to write to a file", detail).into());
+    }
     if flags.value("remote").is_some() {
         return remote::one(session, flags).await;
     }

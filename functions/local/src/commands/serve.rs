@@ -307,9 +307,9 @@ fn schedules(
 }
 
 fn welcome(log: &Log, local: &LocalDeployment, api: &str, made: &[NewToken]) {
-    for NewToken { principal, token, path } in made {
-        let path = path.display();
-        log.line(&format!("The token of {principal}, kept in {path}: {}", token.expose()));
+    // Not the tokens themselves: what is printed here ends in logs that more people read.
+    for NewToken { principal, path } in made {
+        log.line(&format!("The new token of {principal} is in {}", path.display()));
     }
     let estates: Vec<&str> = local.project.estates.keys().map(String::as_str).collect();
     log.line(&format!("Estates:  {}", estates.join(", ")));

@@ -37,7 +37,10 @@ fn what_a_dead_run_has_claimed_is_released_by_a_person() {
     busy.assert_refused("The records are in use");
     busy.assert_refused("plumb force-release");
     let plan = busy_plan(&busy.stderr);
-    scene.run(&["force-release", "none"]).assert_refused(&format!("Under way: {plan}"));
+    for name in ["none", ""] {
+        let refused = scene.run(&["force-release", "-force", name]);
+        refused.assert_refused(&format!("Under way: {plan}"));
+    }
     let asked = scene.run_with(&["force-release", &plan], &[], "no\n");
     assert_eq!(asked.code, 1, "{}", asked.stderr);
     assert!(asked.stdout.contains("cancelled"), "{}", asked.stdout);

@@ -244,6 +244,19 @@ fn sha(letter: &str) -> String {
 }
 
 #[test]
+fn the_files_of_new_tokens_are_named_and_what_is_in_them_is_not_printed() {
+    let laptop = Laptop::new(CONFIGURATION);
+    let mut child = laptop.scene.command(&["serve", "-listen=127.0.0.1:0"]);
+    let mut child = child.stderr(Stdio::inherit()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let said: Vec<String> = lines.take_while(|line| !line.starts_with("Listening on")).collect();
+    let _ = (child.kill(), child.wait());
+    let said = said.join("\n");
+    assert!(said.contains(".plumb/serve/tokens/grace"), "{said}");
+    assert!(!said.contains(&laptop.token("grace")), "{said}");
+}
+
+#[test]
 fn a_push_is_planned_approved_and_applied_and_github_is_told() {
     let laptop = Laptop::new(CONFIGURATION);
     let serving = laptop.serve();
