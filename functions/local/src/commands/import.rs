@@ -16,13 +16,7 @@ use values::Value;
 use values::address::{ModulePath, ResourceInstance, ResourceMode};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = import(&session, &flags).await;
-            session.conclude(result, "import")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, import).await
 }
 
 async fn import(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -24,13 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = init(&session, &flags).await;
-            session.conclude(result, "init")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, init).await
 }
 
 /// A step, with the code that programs know it by.
