@@ -105,12 +105,15 @@ fn tested_modules(
     let directory = flags.value("test-directory").unwrap_or(DEFAULT_DIRECTORY);
     let (found, mut diagnostics) = test_file::load(&*session.directory.files, directory, sources);
     let mut modules = TestedModules::new(&session.directory, sources.clone());
-    for file in &found.files {
+    for file in &found {
         diagnostics.extend(modules.of_runs(file).1);
     }
     match diagnostics.has_errors() {
         true => Err(invalid_configuration(session, diagnostics, sources.clone())),
-        false => Ok(modules.all().cloned().collect()),
+        false => {
+            session.reporter.diagnostics(&diagnostics, sources);
+            Ok(modules.all().cloned().collect())
+        }
     }
 }
 

@@ -582,3 +582,13 @@ override_data {
         assert!(said.contains(expected), "{expected}\n{}", ran.stderr);
     }
 }
+
+#[test]
+fn a_directory_of_tests_that_is_not_there_is_told() {
+    let scene = Scene::new(&[("main.tf", "output \"a\" {\n  value = 1\n}\n")]);
+    for command in ["init", "validate", "test"] {
+        let ran = scene.succeed(&[command, "-no-color", "-test-directory=elsewhere"]);
+        let warned = "Warning: Test directory does not exist Requested test directory elsewhere does not exist.";
+        assert!(flat(&ran.stdout).contains(warned), "{command}: {}{}", ran.stdout, ran.stderr);
+    }
+}
