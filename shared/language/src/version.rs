@@ -95,7 +95,9 @@ impl Ord for Version {
     }
 }
 
-fn compare_prereleases(left: &str, right: &str) -> Ordering {
+/// The order of what stands after `-` in two versions: by identifiers, numbers before words, and a release, which has
+/// none, last.
+pub fn compare_prereleases(left: &str, right: &str) -> Ordering {
     match (left.is_empty(), right.is_empty()) {
         (true, true) => return Ordering::Equal,
         (true, false) => return Ordering::Greater,

@@ -94,10 +94,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Stop a run of a deployed bundle",
         usage: "[options] RUN",
         about: "Stops a run of a deployed bundle, unless it is changing things already.",
-        flags: &[
-            REMOTE,
-            &[FlagEntry::hidden(Flag::Value("digest")), FlagEntry::hidden(Flag::Switch("input"))],
-        ],
+        flags: &[REMOTE, &[FlagEntry::hidden(Flag::Switch("input"))]],
         arguments: &[Candidates::None],
     },
     Command {

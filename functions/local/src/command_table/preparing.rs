@@ -70,15 +70,13 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show what depends on what, in the DOT language",
         usage: "",
         about: "Writes the resources of the configuration and what they depend on in the DOT language.",
-        flags: &[
+        flags: &[&[
             QUIET,
-            &[
-                FlagEntry::hidden(Flag::Unsupported("plan")),
-                FlagEntry::hidden(Flag::Unsupported("type")),
-                FlagEntry::hidden(Flag::Unsupported("draw-cycles")),
-                FlagEntry::hidden(Flag::Unsupported("module-depth")),
-            ],
-        ],
+            FlagEntry::hidden(Flag::Unsupported("plan")),
+            FlagEntry::hidden(Flag::Unsupported("type")),
+            FlagEntry::hidden(Flag::Unsupported("draw-cycles")),
+            FlagEntry::hidden(Flag::Unsupported("module-depth")),
+        ]],
         arguments: &[],
     },
     Command {
@@ -86,7 +84,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show the signatures of all functions, with -json",
         usage: "-json",
         about: "",
-        flags: &[&[DOCUMENT], QUIET],
+        flags: &[&[DOCUMENT, QUIET]],
         arguments: &[],
     },
     Command {
@@ -139,7 +137,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show the schemas of the required providers, with -json",
         usage: "-json",
         about: "",
-        flags: &[&[DOCUMENT], QUIET],
+        flags: &[&[DOCUMENT, QUIET]],
         arguments: &[],
     },
 ];

@@ -1,7 +1,7 @@
 //! Records, workspaces, and states that Terraform keeps.
 
 use super::entry::{Candidates, Command, FlagEntry};
-use super::operations::{DOCUMENT, LOCKS, NO_COLOR, NO_INPUT, QUIET, VARIABLES};
+use super::operations::{DOCUMENT, LOCKS, NO_COLOR, NO_INPUT, QUIET, STATE_FILE, VARIABLES};
 use crate::flags::Flag;
 
 /// Of commands that edit records.
@@ -14,7 +14,7 @@ const EDITS: &[FlagEntry] = &[
     ),
     NO_COLOR,
     FlagEntry::hidden(Flag::Ignored("ignore-remote-version")),
-    FlagEntry::hidden(Flag::Unsupported("state")),
+    STATE_FILE,
     FlagEntry::hidden(Flag::Unsupported("state-out")),
     FlagEntry::hidden(Flag::Unsupported("backup-out")),
 ];
@@ -133,7 +133,6 @@ pub(super) const COMMANDS: &[Command] = &[
                 "Its name there, if it is another one.",
                 Candidates::None,
             ),
-            FlagEntry::hidden(Flag::Switch("json")),
             NO_COLOR,
         ]],
         arguments: &[],
@@ -143,18 +142,16 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "List the recorded resource instances",
         usage: "[options] [ADDRESS]...",
         about: "Lists the recorded resource instances, or those of modules and resources.",
-        flags: &[
+        flags: &[&[
+            FlagEntry::value(
+                "id",
+                "ID",
+                "Only those whose object has this identifier.",
+                Candidates::None,
+            ),
             QUIET,
-            &[
-                FlagEntry::value(
-                    "id",
-                    "ID",
-                    "Only those whose object has this identifier.",
-                    Candidates::None,
-                ),
-                FlagEntry::hidden(Flag::Unsupported("state")),
-            ],
-        ],
+            STATE_FILE,
+        ]],
         arguments: &[Candidates::Addresses],
     },
     Command {
@@ -174,7 +171,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Print the records as a state file of Terraform",
         usage: "",
         about: "",
-        flags: &[QUIET],
+        flags: &[&[QUIET]],
         arguments: &[],
     },
     Command {
@@ -217,7 +214,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show one recorded resource instance",
         usage: "[options] ADDRESS",
         about: "",
-        flags: &[&[NO_COLOR, FlagEntry::hidden(Flag::Unsupported("state"))]],
+        flags: &[&[NO_COLOR, STATE_FILE]],
         arguments: &[Candidates::Addresses],
     },
     Command {

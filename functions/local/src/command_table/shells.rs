@@ -9,7 +9,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Print what makes a shell complete commands of plumb",
         usage: "bash | zsh | fish",
         about: "Prints a script for a shell, which makes it complete commands, flags, files, names of workspaces and addresses of recorded instances:\n\n    bash: source <(plumb completions bash)\n    zsh:  source <(plumb completions zsh)\n    fish: plumb completions fish | source",
-        flags: &[QUIET],
+        flags: &[&[QUIET]],
         arguments: &[Candidates::Words(&["bash", "zsh", "fish"]), Candidates::None],
     },
     Command {
@@ -17,7 +17,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Write manual pages",
         usage: "[DIRECTORY]",
         about: "Writes a manual page for plumb and one for each command into a directory, or prints that for plumb. To see it: plumb man | man -l -",
-        flags: &[QUIET],
+        flags: &[&[QUIET]],
         arguments: &[Candidates::Directories, Candidates::None],
     },
     Command {
@@ -25,7 +25,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show the version",
         usage: "[options]",
         about: "",
-        flags: &[&[DOCUMENT], QUIET],
+        flags: &[&[DOCUMENT, QUIET]],
         arguments: &[],
     },
     Command {

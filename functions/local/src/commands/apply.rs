@@ -77,13 +77,14 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
             let detail = "The refresh command takes no arguments.";
             return Err(UsageError::other("Too many command line arguments", detail).into());
         }
-        (Kind::Destroy, None) => operation.options.mode = PlanMode::Destroy,
+        (Kind::Destroy, None) => operation.options.mode = destroying(operation.options.mode)?,
         (Kind::Refresh, None) => {
             operation.options.mode = PlanMode::RefreshOnly;
             operation.shown = false;
         }
         (Kind::Apply, None) => {}
     }
+    waivers::need_a_plan(flags)?;
     if flags.value(deadline::FLAG).is_some() {
         let detail = "The -deadline option needs a plan file: what is left when the time is up is done by running the same command again, with the same plan. Make one with \"plumb plan -out=FILE\".";
         return Err(UsageError::other("A deadline without a plan file", detail).into());
@@ -119,6 +120,20 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
         }
         return Ok(conclude(session, &outcome, &sources, kind, flags));
     }
+}
+
+/// The mode of `destroy`, which is its own.
+fn destroying(given: PlanMode) -> Result<PlanMode, UsageError> {
+    let detail = match given {
+        PlanMode::Normal => return Ok(PlanMode::Destroy),
+        PlanMode::Destroy => {
+            "The -destroy option is not valid for \"plumb destroy\", because this command always runs in destroy mode."
+        }
+        PlanMode::RefreshOnly => {
+            "The -refresh-only option is not valid for \"plumb destroy\": it would change nothing. Run \"plumb apply -refresh-only\"."
+        }
+    };
+    Err(UsageError::other("Invalid mode option", detail))
 }
 
 /// On what terms a saved plan is applied.

@@ -26,23 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LIMIT: u64 = 1 << 20;
 
 pub(super) async fn log_in(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = login(&session, &flags).await;
-            session.conclude(result, "login")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, login).await
 }
 
 pub(super) async fn log_out(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = logout(&session, &flags).await;
-            session.conclude(result, "logout")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, logout).await
 }
 
 fn host(flags: &Flags) -> Result<&str, UsageError> {

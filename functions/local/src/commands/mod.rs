@@ -197,6 +197,21 @@ fn begin(invocation: &Invocation, environment: ProcessEnvironment) -> Result<(Se
     }
 }
 
+/// Does what a command does with its session and its flags, and says what it came to: its exit code.
+async fn carry_out(
+    invocation: &Invocation,
+    environment: ProcessEnvironment,
+    work: impl AsyncFnOnce(&Session, &Flags) -> Result<u8, Failure>,
+) -> u8 {
+    match begin(invocation, environment) {
+        Ok((session, flags)) => {
+            let result = work(&session, &flags).await;
+            session.conclude(result, &invocation.name())
+        }
+        Err(code) => code,
+    }
+}
+
 /// Whether `-json` makes a command write a stream of messages, and not one document.
 fn has_stream(name: &str) -> bool {
     matches!(name, "init" | "plan" | "apply" | "destroy" | "test")

@@ -44,13 +44,7 @@ impl Deed {
 }
 
 pub(super) async fn submit(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = begin_run(&session, &flags).await;
-            session.conclude(result, "submit")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, begin_run).await
 }
 
 async fn begin_run(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -78,13 +72,8 @@ pub(super) async fn decide(
     environment: ProcessEnvironment,
     deed: Deed,
 ) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = decided(&session, &flags, deed).await;
-            session.conclude(result, deed.word())
-        }
-        Err(code) => code,
-    }
+    let work = async |session: &Session, flags: &Flags| decided(session, flags, deed).await;
+    super::carry_out(invocation, environment, work).await
 }
 
 async fn decided(session: &Session, flags: &Flags, deed: Deed) -> Result<u8, Failure> {
@@ -165,25 +154,20 @@ pub(super) async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure>
         return Ok(0);
     }
     let found = api(session, flags).await?.get(&path).await.map_err(refused)?;
-    show(session, flags, &found, |found| {
+    let told = told(flags, &found, |found| {
         let digest = match text(found, "plan_digest") {
             "" => String::new(),
             digest => format!("Digest of its plan: {digest}\n"),
         };
         format!("{}{digest}\n{}", line(found), text(found, "text"))
     });
+    write_out(session, flags, told.as_bytes())?;
     Ok(0)
 }
 
 /// `drift -remote`
 pub(super) async fn drift(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = all_drift(&session, &flags).await;
-            session.conclude(result, "drift")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, all_drift).await
 }
 
 async fn all_drift(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -276,10 +260,14 @@ fn refused(error: RemoteApiError) -> Failure {
     Failure::error("The deployment did not do it", format!("{error}."))
 }
 
-/// The answer as it is for programs, in words for people.
 fn show(session: &Session, flags: &Flags, answer: &Value, words: impl FnOnce(&Value) -> String) {
+    session.reporter.print(&told(flags, answer, words));
+}
+
+/// The answer as it is for programs, in words for people.
+fn told(flags: &Flags, answer: &Value, words: impl FnOnce(&Value) -> String) -> String {
     match flags.switch("json", false) {
-        true => session.reporter.print(&format!("{answer}\n")),
-        false => session.reporter.print(&words(answer)),
+        true => format!("{answer}\n"),
+        false => words(answer),
     }
 }

@@ -7,16 +7,11 @@ use crate::failure::Failure;
 use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
+use std::io::Write as _;
 use views::run_history;
 
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = all(&session, &flags).await;
-            session.conclude(result, "runs list")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, all).await
 }
 
 async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -33,13 +28,7 @@ async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = one(&session, &flags).await;
-            session.conclude(result, "runs show")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, one).await
 }
 
 async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -74,9 +63,12 @@ async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
             return Err(Failure::error("Several runs have that name", detail));
         }
     };
-    session.reporter.write(|out| match flags.switch("json", false) {
-        true => writeln!(out, "{}", run_history::run_json(run)),
-        false => run_history::write_run(run, out),
-    });
+    let mut text = Vec::new();
+    let written = match flags.switch("json", false) {
+        true => writeln!(text, "{}", run_history::run_json(run)),
+        false => run_history::write_run(run, &mut text),
+    };
+    written.map_err(|error| Failure::error("The run cannot be written", error.to_string()))?;
+    remote::write_out(session, flags, &text)?;
     Ok(0)
 }

@@ -40,13 +40,7 @@ const PLAIN: &str = "allow-plain-http";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = serve(&session, &flags).await;
-            session.conclude(result, "serve")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, serve).await
 }
 
 async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {

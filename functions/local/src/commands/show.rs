@@ -18,13 +18,7 @@ use views::run_report::{Fact, NextStep, PlanReport, RunReport, write_summary};
 use views::{PlanView, ShownState, plan_text, relevant_attributes, sets, state_json, state_text};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = show(&session, &flags).await;
-            session.conclude(result, "show")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, show).await
 }
 
 async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {

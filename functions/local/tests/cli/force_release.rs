@@ -1,6 +1,6 @@
 //! A run that has died, ended before its lease is over.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, flat};
 use test_servers::BucketServer;
 
 fn scene(server: &BucketServer) -> Scene {
@@ -16,8 +16,8 @@ fn scene(server: &BucketServer) -> Scene {
 
 /// The plan that a message names as busy.
 fn busy_plan(text: &str) -> String {
-    let flat = text.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, after) = flat.split_once("(plan ").unwrap_or_else(|| panic!("{text}"));
+    let said = flat(text);
+    let (_, after) = said.split_once("(plan ").unwrap_or_else(|| panic!("{text}"));
     after.split(')').next().unwrap().to_owned()
 }
 

@@ -10,6 +10,7 @@ mod moving;
 mod reads;
 mod removing;
 mod replacing;
+mod schematic;
 mod targeting;
 mod tokens;
 

@@ -1,8 +1,8 @@
 //! Explicit conversion to a type, and sensitivity.
 
-use super::arguments::quoted;
 use super::call::{CallError, Function, Parameter, ParameterType};
 use values::convert::{Safety, conversion_exists, convert};
+use values::quote::quoted;
 use values::{Kind, Marks, Type, Value};
 
 const VALUE: Parameter = Parameter::any("value").null().unknown().dynamic().marked();

@@ -1,6 +1,6 @@
 //! Functions over paths, and over the files that come with the configuration.
 
-use super::arguments::{hidden, quoted, quoted_unless_marked, text};
+use super::arguments::{hidden, quoted_unless_marked, text};
 use super::call::{CallError, Function, Parameter, ParameterType};
 use super::{FunctionContext, glob, hashing};
 use crate::files::FileKind;
@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use values::quote::quoted;
 use values::{Marks, Type, Value};
 
 const PATH: Parameter = Parameter::string("path");

@@ -1,11 +1,12 @@
 //! Reading: plain scalars are typed by their form, as of YAML 1.1 for booleans; anchors and merge
 //! keys work.
 
-use super::super::super::arguments::{MOST_ELEMENTS, quoted};
+use super::super::super::arguments::MOST_ELEMENTS;
 use super::super::super::call::CallError;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use values::quote::quoted;
 use values::{Number, Value};
 
 /// How deep documents may nest.
