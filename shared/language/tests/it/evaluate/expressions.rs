@@ -317,7 +317,7 @@ fn calls() {
         ),
         (
             "tonumber(\"\\u200b\")",
-            "1,10-18: Invalid function argument: Invalid value for \"v\" parameter: cannot convert \"\\u200b\" to number; given string must be a decimal representation of a number.",
+            "1,11-17: Invalid function argument: Invalid value for \"v\" parameter: cannot convert \"\\u200b\" to number; given string must be a decimal representation of a number.",
         ),
         // References are checked before evaluation, so `try` does not hide them.
         ("try(var.nope, 1)", "1,5-13: Undeclared: var.nope"),
