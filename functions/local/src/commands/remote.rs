@@ -154,14 +154,13 @@ pub(super) async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure>
         return Ok(0);
     }
     let found = api(session, flags).await?.get(&path).await.map_err(refused)?;
-    let told = told(flags, &found, |found| {
+    show(session, flags, &found, |found| {
         let digest = match text(found, "plan_digest") {
             "" => String::new(),
             digest => format!("Digest of its plan: {digest}\n"),
         };
         format!("{}{digest}\n{}", line(found), text(found, "text"))
     });
-    write_out(session, flags, told.as_bytes())?;
     Ok(0)
 }
 
@@ -260,14 +259,10 @@ fn refused(error: RemoteApiError) -> Failure {
     Failure::error("The deployment did not do it", format!("{error}."))
 }
 
-fn show(session: &Session, flags: &Flags, answer: &Value, words: impl FnOnce(&Value) -> String) {
-    session.reporter.print(&told(flags, answer, words));
-}
-
 /// The answer as it is for programs, in words for people.
-fn told(flags: &Flags, answer: &Value, words: impl FnOnce(&Value) -> String) -> String {
+fn show(session: &Session, flags: &Flags, answer: &Value, words: impl FnOnce(&Value) -> String) {
     match flags.switch("json", false) {
-        true => format!("{answer}\n"),
-        false => words(answer),
+        true => session.reporter.print(&format!("{answer}\n")),
+        false => session.reporter.print(&words(answer)),
     }
 }

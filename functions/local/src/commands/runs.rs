@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::flags::{Flags, UsageError};
 use crate::invocation::Invocation;
 use crate::session::Session;
-use std::io::Write as _;
 use views::run_history;
 
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
@@ -63,12 +62,9 @@ async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
             return Err(Failure::error("Several runs have that name", detail));
         }
     };
-    let mut text = Vec::new();
-    let written = match flags.switch("json", false) {
-        true => writeln!(text, "{}", run_history::run_json(run)),
-        false => run_history::write_run(run, &mut text),
-    };
-    written.map_err(|error| Failure::error("The run cannot be written", error.to_string()))?;
-    remote::write_out(session, flags, &text)?;
+    session.reporter.write(|out| match flags.switch("json", false) {
+        true => writeln!(out, "{}", run_history::run_json(run)),
+        false => run_history::write_run(run, out),
+    });
     Ok(0)
 }
