@@ -287,8 +287,12 @@ impl Context {
         if missing.has_errors() {
             return missing;
         }
+        // Without what a module asks for, nothing is evaluated.
+        let arguments = validate_module_arguments(configuration);
+        if arguments.has_errors() {
+            return arguments;
+        }
         let mut diagnostics = validate_references(configuration);
-        diagnostics.extend(validate_module_arguments(configuration));
         let context =
             self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();

@@ -181,6 +181,14 @@ impl VersionConstraints {
         self.0.iter().all(|constraint| constraint.matches(version))
     }
 
+    /// The constraints of such a text that name a pre-release, as they stand there.
+    pub fn prereleases(text: &str) -> impl Iterator<Item = &str> {
+        text.split(',').filter(|part| {
+            let parsed: Result<VersionConstraints, VersionError> = part.parse();
+            parsed.is_ok_and(|one| one.0.iter().any(|c| !c.version.prerelease.is_empty()))
+        })
+    }
+
     /// The one version that will do, where it is named and nothing else is said.
     pub fn exactly(&self) -> Option<&Version> {
         match self.0.as_slice() {

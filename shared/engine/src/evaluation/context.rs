@@ -141,7 +141,23 @@ impl EvalContext {
         self.evaluate_reading(None, module, data, this, evaluate)
     }
 
-    /// The same; while planning, what was looked at is kept for `reader`.
+    /// Evaluates what stands in a `check` block, which alone may look at the data source in it.
+    pub(crate) fn evaluate_in_check<T>(
+        &self,
+        module: &ModuleInstance,
+        check: &Arc<str>,
+        evaluate: impl FnOnce(&mut Evaluation<'_>) -> T,
+    ) -> Option<T> {
+        let node = self.node(&module.path())?;
+        let data = RepetitionData::default();
+        let scope = ModuleScope::new(self, node, module, &data, None).in_check(check);
+        let mut evaluation = Evaluation::new(&scope);
+        let result = evaluate(&mut evaluation);
+        let errors = self.report(evaluation.diagnostics);
+        (!errors).then_some(result)
+    }
+
+    /// The same as `evaluate`; while planning, what was looked at is kept for `reader`.
     pub(crate) fn evaluate_for<T>(
         &self,
         reader: &Reader,

@@ -283,9 +283,7 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
         };
         let sensitive =
             output.sensitive || before.as_ref().is_some_and(|b| b.deep_marks().is_sensitive());
-        if let Some(change) = output_change(before, after, sensitive) {
-            changes.insert(name.clone(), change);
-        }
+        changes.insert(name.clone(), output_change(before, after, sensitive));
     }
     // What is not planned is not deleted.
     let recorded = walk.prior.outputs.iter().filter(|_| walk.options.targets.is_empty());
@@ -306,10 +304,10 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
     changes
 }
 
-/// `None` for an output that was never there and is null now.
-fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> Option<OutputChange> {
+fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> OutputChange {
     let action = match &before {
-        None if after.is_null() => return None,
+        // What is null is not recorded.
+        None if after.is_null() => Action::NoOp,
         None => Action::Create,
         Some(before) if after.is_null() && before.is_null() => Action::NoOp,
         Some(before) => {
@@ -319,7 +317,7 @@ fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> Option
         }
     };
     let before = before.unwrap_or_else(|| Value::null(Type::Dynamic));
-    Some(OutputChange { action, before, after, sensitive })
+    OutputChange { action, before, after, sensitive }
 }
 
 impl PlanWalk {

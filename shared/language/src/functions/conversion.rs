@@ -6,7 +6,7 @@ use values::quote::quoted;
 use values::{Kind, Marks, Type, Value};
 
 const VALUE: Parameter = Parameter::any("value").null().unknown().dynamic().marked();
-const V: &[Parameter] = &[Parameter::any("v").null().dynamic().marked()];
+const V: &[Parameter] = &[Parameter::any("v").null().dynamic().marked_even_unknown()];
 
 macro_rules! conversion {
     ($name:literal, $description:literal, $ty:expr) => {

@@ -59,14 +59,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "file",
         "The content of a file, which must be UTF-8.",
-        &[PATH.marked()],
+        &[PATH.marked_even_unknown()],
         ParameterType::String,
         file,
     ),
     Function::new(
         "filebase64",
         "The content of a file, in Base64.",
-        &[PATH.marked()],
+        &[PATH.marked_even_unknown()],
         ParameterType::String,
         |c, a, _| {
             let (content, marks) = read(c, a)?;
@@ -78,7 +78,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "fileexists",
         "Whether a file exists at a path.",
-        &[PATH.marked()],
+        &[PATH.marked_even_unknown()],
         ParameterType::Bool,
         fileexists,
     ),
@@ -86,7 +86,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "fileset",
         "The files below a path whose names match a pattern.",
-        &[PATH.marked(), Parameter::string("pattern").marked()],
+        &[PATH.marked_even_unknown(), Parameter::string("pattern").marked_even_unknown()],
         ParameterType::SetOfString,
         fileset,
     ),

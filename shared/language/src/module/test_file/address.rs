@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use values::address::{InstanceKey, ModuleInstance, ResourceInstance, ResourceMode};
 
-use super::super::address::{Target, parse_target};
+use super::super::address::{AddressOf, Target, parse_target};
 use super::OverrideTarget;
 use crate::diagnostics::{Checkable, Diagnostic};
 use crate::reference::{Reference, Subject};
@@ -26,7 +26,7 @@ pub fn parse_targeted(traversal: &Traversal) -> Result<OverrideTarget, Box<Diagn
         );
         return Err(Box::new(Diagnostic::error("Invalid address", detail).at(traversal.span())));
     }
-    Ok(match parse_target(traversal)?.target {
+    Ok(match parse_target(traversal, AddressOf::Object)?.target {
         Target::Module(module) => OverrideTarget::Module(module),
         Target::Resource(resource) => OverrideTarget::Resource(resource),
     })
