@@ -77,6 +77,10 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
             let detail = "The refresh command takes no arguments.";
             return Err(UsageError::other("Too many command line arguments", detail).into());
         }
+        (Kind::Destroy, None) if operation.options.mode == PlanMode::RefreshOnly => {
+            let detail = "The -refresh-only option is not valid for \"plumb destroy\".";
+            return Err(UsageError::other("Invalid mode option", detail).into());
+        }
         (Kind::Destroy, None) => operation.options.mode = PlanMode::Destroy,
         (Kind::Refresh, None) => {
             operation.options.mode = PlanMode::RefreshOnly;

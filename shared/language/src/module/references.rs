@@ -9,7 +9,7 @@ use super::{CheckRule, Module, ModuleCall, Repetition, ResourceBlock};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::reference::{Reference, Subject, references_in};
 use crate::source::Span;
-use crate::syntax::ast::{Expression, Syntax, Traversal, TraversalStep};
+use crate::syntax::ast::{Body, Expression, Syntax, Traversal, TraversalStep};
 use crate::syntax::json::extraneous_property;
 use crate::syntax::suggest;
 
@@ -294,6 +294,60 @@ impl Validation<'_, '_> {
         for check in module.checks.values() {
             self.rules(&check.asserts, Available::NOTHING);
         }
+        self.checked_data();
+    }
+
+    /// Data sources of check blocks are for their blocks alone.
+    fn checked_data(&mut self) {
+        let module = &self.node.module;
+        if module.resources.values().all(|resource| resource.check.is_none()) {
+            return;
+        }
+        let mut expressions = Vec::new();
+        expressions.extend(module.locals.values().map(|local| &local.expression));
+        for variable in module.variables.values() {
+            expressions.extend(conditions(&variable.validations));
+        }
+        for output in module.outputs.values() {
+            expressions.push(&output.expression);
+            expressions.extend(conditions(&output.preconditions));
+        }
+        for call in module.module_calls.values() {
+            expressions.extend(repeated_by(&call.repetition));
+            expressions.extend(in_body(&call.config));
+        }
+        for provider in module.provider_configs.values() {
+            expressions.extend(in_body(&provider.config));
+        }
+        for resource in module.resources.values().filter(|resource| resource.check.is_none()) {
+            expressions.extend(repeated_by(&resource.repetition));
+            expressions.extend(in_body(&resource.config));
+            expressions.extend(conditions(&resource.lifecycle.preconditions));
+            expressions.extend(conditions(&resource.lifecycle.postconditions));
+        }
+        for expression in expressions {
+            self.scoped(expression, None);
+        }
+        for (name, check) in &module.checks {
+            for expression in conditions(&check.asserts) {
+                self.scoped(expression, Some(name));
+            }
+        }
+    }
+
+    fn scoped(&mut self, expression: &Expression, check: Option<&Arc<str>>) {
+        for reference in references_in(expression).into_iter().flatten() {
+            let Subject::Resource(resource) = &reference.subject else { continue };
+            let Some(block) = self.node.module.resources.get(resource) else { continue };
+            if block.check.is_some() && block.check.as_ref() != check {
+                let detail = format!(
+                    "The referenced data resource \"{}\" \"{}\" is not available from this context.",
+                    resource.ty, resource.name
+                );
+                let refused = Diagnostic::error("Reference to scoped resource", detail);
+                self.diagnostics.push(refused.at(reference.span));
+            }
+        }
     }
 
     fn resource(&mut self, resource: &ResourceBlock) {
@@ -360,6 +414,24 @@ impl Validation<'_, '_> {
             }
         }
     }
+}
+
+fn conditions(rules: &[CheckRule]) -> impl Iterator<Item = &Expression> {
+    rules.iter().flat_map(|rule| [&rule.condition, &rule.error_message])
+}
+
+fn repeated_by(repetition: &Repetition) -> Option<&Expression> {
+    match repetition {
+        Repetition::Single => None,
+        Repetition::Count(expression) | Repetition::ForEach(expression) => Some(expression),
+    }
+}
+
+/// All expressions of a body, whatever its schema.
+fn in_body(body: &Body) -> Vec<&Expression> {
+    let mut found: Vec<&Expression> = body.attributes.iter().map(|a| &a.expression).collect();
+    found.extend(body.blocks.iter().flat_map(|block| in_body(&block.body)));
+    found
 }
 
 /// Where a reference goes on after the object that it names and its instance key.
