@@ -96,8 +96,14 @@ impl Context {
             let variables = variables.clone();
             let context =
                 self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
-            let (plan, found) = planning::plan(context, options, previous.clone(), rehearsed).await;
+            let (mut plan, found) =
+                planning::plan(context, options, previous.clone(), rehearsed).await;
             diagnostics.extend(found);
+            if !diagnostics.has_errors() {
+                let context = self.planned(configuration, &plan, Operation::Plan, &pool);
+                diagnostics.extend(applying::check_order(&context, &plan));
+                plan.complete &= !diagnostics.has_errors();
+            }
             (plan, without_repetitions(diagnostics))
         };
         match self.supervise(&pool, work).await {

@@ -48,6 +48,8 @@ pub(crate) struct EvalContext {
     pub(crate) variables: BTreeMap<Arc<str>, InputValue>,
     /// When the plan was made; `None` while validating.
     pub(crate) plan_timestamp: Option<Timestamp>,
+    /// Whether preconditions and postconditions that fail are warnings: nothing is about to be changed.
+    pub(crate) conditions_warn: bool,
     permits: Semaphore,
     diagnostics: Mutex<Diagnostics>,
 }
@@ -74,6 +76,7 @@ impl EvalContext {
             stop,
             variables,
             plan_timestamp,
+            conditions_warn: false,
             permits,
             diagnostics: Mutex::new(Diagnostics::new()),
         }

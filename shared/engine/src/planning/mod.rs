@@ -191,7 +191,7 @@ struct Planning {
 /// Walks through the configuration: afterwards all that is named has its value. Diagnostics are in the context. `close`
 /// adds to the graph what closes what is opened, where the caller has no more use for it.
 async fn walked(
-    context: EvalContext,
+    mut context: EvalContext,
     options: PlanOptions,
     previous: Arc<State>,
     rehearsed: Rehearsed,
@@ -204,6 +204,7 @@ async fn walked(
     };
     let forgotten = Forgotten::find(&context.configuration);
     let prior = moved_state(&previous, &moves.instances);
+    context.conditions_warn = mode == PlanMode::RefreshOnly;
     let (plan_graph, mut graph) = graph::build(&context, mode, &options.targets, &prior);
     let walk_state = Arc::new(PlanWalk {
         context: Arc::new(context),

@@ -3,7 +3,9 @@
 use crate::harness::{Counter, Fixed, TestEstate, actions};
 use crate::schematic::{Schematic, attributes, flat, typed};
 use async_trait::async_trait;
+use engine::PlanOptions;
 use engine::doubles::{DoubleValues, Doubles, MockedProvider};
+use engine::plan::PlanMode;
 use providers::{Provider, ProviderError, ProviderSchema, Providers};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -166,7 +168,11 @@ async fn values_may_be_known_while_planning_and_stay_what_they_are() {
     let thing = ((ResourceMode::Managed, "test_thing"), given(values, true));
     let estate = estate(mocked(&[thing]));
     let plan = estate.plan(TEXT).await;
-    assert_eq!(actions(&plan), ["test_thing.a Create"], "the data source is read at once");
+    assert_eq!(
+        actions(&plan),
+        ["test_thing.a Create", "data.test_thing.d Read (read_because_dependency_pending)"],
+        "what the data source names is not made yet"
+    );
     let planned = plan
         .changes
         .resources
@@ -204,4 +210,37 @@ async fn a_value_that_does_not_fit_is_an_error_of_the_test() {
     let thing = ((ResourceMode::Managed, "test_thing"), given(values, true));
     let errors = estate(mocked(&[thing])).errors(TEXT).await;
     assert_eq!(errors, ["Failed to compute attribute"]);
+}
+
+const NAMED: &str = r#"
+    resource "test_thing" "a" { name = "a" }
+    data "test_thing" "d" { name = test_thing.a.name }
+    resource "test_thing" "user" { name = data.test_thing.d.id }
+"#;
+
+#[tokio::test]
+async fn a_data_source_waits_for_what_it_names_though_all_is_known() {
+    let estate = estate(mocked(&[]));
+    let plan = estate.plan(NAMED).await;
+    assert_eq!(
+        actions(&plan),
+        [
+            "test_thing.a Create",
+            "test_thing.user Create",
+            "data.test_thing.d Read (read_because_dependency_pending)",
+        ]
+    );
+    estate.apply(NAMED).await;
+    assert_eq!(actions(&estate.plan(NAMED).await), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn destroying_for_a_data_source_leaves_what_it_reads() {
+    let estate = estate(mocked(&[]));
+    estate.apply(NAMED).await;
+    let targets = vec!["data.test_thing.d".parse().unwrap()];
+    let options = PlanOptions { mode: PlanMode::Destroy, targets, ..PlanOptions::default() };
+    let (_, plan, diagnostics) = estate.plan_with(&[("main.tf", NAMED)], &[], options).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+    assert_eq!(actions(&plan), ["test_thing.user Delete"]);
 }
