@@ -43,5 +43,6 @@ pub(crate) fn of(event: ApiGatewayV2httpRequest) -> ApiRequest {
         headers: headers.collect(),
         body: body.into(),
         principal,
+        ..ApiRequest::default()
     }
 }

@@ -107,6 +107,7 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         executions: Arc::new(workflow.clone()),
         secrets: Arc::new(local.secrets()),
         tokens,
+        api,
         log: log.clone(),
     });
     let server = tokio::spawn(HttpServer { listener, responder }.serve(stopping));

@@ -5,7 +5,7 @@ use super::log::Log;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -42,6 +42,8 @@ pub(crate) struct Responder {
     pub(crate) executions: Arc<dyn Executions>,
     pub(crate) secrets: Arc<dyn Secrets>,
     pub(crate) tokens: AccessTokens,
+    /// The address that it is reached by.
+    pub(crate) api: String,
     pub(crate) log: Arc<Log>,
 }
 
@@ -111,46 +113,56 @@ async fn respond(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
-    let answer = responder.answer(&head, body).await;
+    let mut request = asked(&head, &responder.api);
+    let answer = responder.answer(&mut request, &head, body).await;
     let answer = answer.unwrap_or_else(|error| {
         if error.status() == 503 {
-            let (method, path) = (&head.method, head.uri.path());
+            let (method, path) = (&request.method, &request.path);
             responder.log.line(&format!("{method} {path}: {error}"));
         }
-        error.response()
+        error.response(&request)
     });
     Ok(encoded(answer))
 }
 
+/// What a request asks for, before anything is known of who sends it or of its body.
+fn asked(head: &Parts, api: &str) -> ApiRequest {
+    let query = head.uri.query().unwrap_or_default();
+    ApiRequest {
+        method: head.method.as_str().to_owned(),
+        path: head.uri.path().to_owned(),
+        query: url::form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
+        headers: headers(head),
+        api: Some(api.to_owned()),
+        ..ApiRequest::default()
+    }
+}
+
 impl Responder {
-    async fn answer(&self, head: &Parts, body: Incoming) -> Result<ApiResponse, ApiError> {
-        let method = head.method.as_str();
-        let webhook = matches!(
-            Route::of(method, head.uri.path())?,
-            Route::GitHubWebhook | Route::GitLabWebhook
-        );
+    async fn answer(
+        &self,
+        request: &mut ApiRequest,
+        head: &Parts,
+        body: Incoming,
+    ) -> Result<ApiResponse, ApiError> {
+        let webhook = Route::of(&request.method, &request.path)?.is_webhook();
         let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let principal =
-            header.and_then(|header| authorization::principal(&self.tokens, method, header));
-        // What proves a delivery is in its body; of all others nothing is read before it is known who asks.
-        if principal.is_none() && !webhook {
-            return Err(ApiError::Nobody);
+        let proved = header.and_then(|header| authorization::principal(&self.tokens, header));
+        match proved {
+            Some((principal, authentication)) => {
+                (request.principal, request.authentication) = (Some(principal), authentication);
+            }
+            // What proves a delivery is in its body; of all others nothing is read before it is known who asks.
+            None if !webhook => return Err(ApiError::Nobody),
+            None => {}
         }
         let body = Limited::new(body, LARGEST_BODY).collect();
         let body = tokio::time::timeout(BODY, body).await;
         let body = body.map_err(|_| ApiError::Body("its body takes too long".to_owned()))?;
         let body = body.map_err(|error| ApiError::Body(error.to_string()))?;
-        let query = head.uri.query().unwrap_or_default();
-        let request = ApiRequest {
-            method: method.to_owned(),
-            path: head.uri.path().to_owned(),
-            query: url::form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
-            headers: headers(head),
-            body: body.to_bytes(),
-            principal,
-        };
+        request.body = body.to_bytes();
         let api = Api::open(&self.environment, &*self.executions, &*self.secrets).await?;
-        api.answer(&request).await
+        api.answer(request).await
     }
 }
 
@@ -171,13 +183,17 @@ fn headers(head: &Parts) -> BTreeMap<String, String> {
 }
 
 fn encoded(answer: ApiResponse) -> Response<Full<Bytes>> {
+    let sent = answer.headers();
     let mut response = Response::new(Full::new(Bytes::from(answer.body)));
     let status = StatusCode::from_u16(answer.status);
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    for (name, value) in sent {
+        // They are ours, and all are headers' values.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
     if answer.status == 401 {
         // A browser asks for the token, which is the password.
         let asks = HeaderValue::from_static("Basic realm=\"plumb serve: a token as the password\"");

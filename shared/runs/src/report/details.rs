@@ -22,7 +22,7 @@ pub fn run_report(
         status: state.status.to_string(),
         tone: tone(state.status),
         facts: facts(state, approval),
-        next: next(state, api),
+        next: next(state, approval, api),
         ..RunReport::default()
     };
     parts.into_iter().for_each(|part| report.tell(part));
@@ -96,7 +96,7 @@ fn purpose(mode: Mode) -> &'static str {
 }
 
 /// What a person can do about a run.
-fn next(state: &RunState, api: Option<&str>) -> Option<NextStep> {
+fn next(state: &RunState, approval: Option<&Approval>, api: Option<&str>) -> Option<NextStep> {
     let (run, estate) = (state.run.as_str(), state.estate.0.as_str());
     let remote = api.map_or_else(|| "URL".to_owned(), |api| shell_word(api.trim_end_matches('/')));
     let command = |verb: &str, digest: &str| {
@@ -105,15 +105,28 @@ fn next(state: &RunState, api: Option<&str>) -> Option<NextStep> {
     };
     match (state.status, &state.plan) {
         (Status::WaitingForApproval, Some(plan)) => {
-            let digest = &plan.plan_digest;
-            Some(NextStep {
-                sentence: "Somebody has to agree to this plan. The commands name its digest, so that what you looked at \
-                           is what is applied, and nothing else."
-                    .to_owned(),
-                commands: vec![
-                    ("Agree to it".to_owned(), command("approve", digest)),
-                    ("Say no".to_owned(), command("reject", digest)),
-                ],
+            let agree = command("approve", &plan.plan_digest);
+            let refuse = command("reject", &plan.plan_digest);
+            // Whoever decided may have been kept from waking the run.
+            let again = |done: &str, command: String| NextStep {
+                sentence: format!(
+                    "The plan is {done}, and the run hears of it in a moment. Should it go on waiting, whoever decided can \
+                     say so again."
+                ),
+                commands: vec![("Say so again".to_owned(), command)],
+            };
+            Some(match approval.map(|approval| approval.decision) {
+                Some(Decision::Approved) => again("approved", agree),
+                Some(Decision::Declined) => again("declined", refuse),
+                None => NextStep {
+                    sentence: "Somebody has to agree to this plan. A decision names its digest, so that what you looked at \
+                               is what is applied, and nothing else."
+                        .to_owned(),
+                    commands: vec![
+                        ("Agree to it".to_owned(), agree),
+                        ("Say no".to_owned(), refuse),
+                    ],
+                },
             })
         }
         (Status::Rejected | Status::TimedOut | Status::Superseded, _) => {
