@@ -15,8 +15,8 @@ def main():
     IMAGES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         for name, file, scheme, opened in [
-            ("run-page", "waiting.html", "light", 0),
-            ("run-page-dark", "waiting.html", "dark", 0),
+            ("run-page", "deciding.html", "light", 0),
+            ("run-page-dark", "deciding.html", "dark", 0),
             ("drift-page", "drift.html", "light", 0),
         ]:
             with browser.page(PAGES / file, scheme, width=1000, height=1250) as page:

@@ -3,12 +3,14 @@
     looks.py FOLDER    FOLDER has the pages; screenshots go to FOLDER/screenshots
 """
 
+import contextlib
 import json
 import pathlib
 import sys
 import time
 
 from browser import check_accessibility, chromium
+from deployment import ESTATE, PAGE, RUN, serving
 
 FOLDER = pathlib.Path(sys.argv[1]).resolve()
 SHOTS = FOLDER / "screenshots"
@@ -25,7 +27,7 @@ CASES = []
 
 def runs():
     """Pages of runs, and of saved plans where somebody has put some there."""
-    return [FOLDER / name for name in ["waiting.html", "rejected.html", "applied.html"]] + sorted(FOLDER.glob("demo-*.html"))
+    return [FOLDER / name for name in ["waiting.html", "deciding.html", "rejected.html", "applied.html"]] + sorted(FOLDER.glob("demo-*.html"))
 
 
 def visible(page):
@@ -34,7 +36,7 @@ def visible(page):
 
 @case
 def every_page_is_accessible_and_quiet_in_light_and_dark(browser):
-    for file in [*runs(), FOLDER / "drift.html"]:
+    for file in [*runs(), FOLDER / "drift.html", FOLDER / "refused.html"]:
         for scheme in SCHEMES:
             with browser.page(file, scheme) as page:
                 check_accessibility(page, f"{file.name}, {scheme}")
@@ -48,18 +50,20 @@ def every_page_is_accessible_and_quiet_in_light_and_dark(browser):
 def hostile_texts_are_texts(browser):
     texts = json.loads((FOLDER / "hostile.json").read_text())
     for number, text in enumerate(texts):
-        file = FOLDER / f"hostile-{number:02}.html"
-        with browser.page(file) as page:
-            page.evaluate("() => document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-            page.mouse.move(300, 300)
-            shown = page.evaluate("() => document.querySelector('h1').textContent")
-            expected = "".join(c if c.isprintable() or c == " " else f"⟨U+{ord(c):04X}⟩" for c in text)
-            assert shown == expected, (text, shown)
-            assert page.title().startswith(expected.strip()[:4]), page.title()
-            assert page.evaluate("() => document.scripts.length") == 1
-            assert page.evaluate("() => document.querySelectorAll('img,iframe,object,base,style:not(head style)').length") == 0
-            for link in page.evaluate("() => [...document.links].map((a) => a.protocol)"):
-                assert link in ("file:", "https:", "http:"), link
+        for kind, forms in [("hostile", 0), ("hostile-deciding", 1)]:
+            with browser.page(FOLDER / f"{kind}-{number:02}.html") as page:
+                page.evaluate("() => document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+                page.mouse.move(300, 300)
+                shown = page.evaluate("() => document.querySelector('h1').textContent")
+                expected = "".join(c if c.isprintable() or c == " " else f"⟨U+{ord(c):04X}⟩" for c in text)
+                assert shown == expected, (text, shown)
+                assert page.title().startswith(expected.strip()[:4]), page.title()
+                assert page.evaluate("() => document.scripts.length") == 1
+                assert page.evaluate("() => document.querySelectorAll('img,iframe,object,base,style:not(head style)').length") == 0
+                for link in page.evaluate("() => [...document.links].map((a) => a.protocol)"):
+                    assert link in ("file:", "https:", "http:"), link
+                sends = page.evaluate("() => [...document.querySelectorAll('form[method=post],[formaction]')].map((e) => e.formAction ?? e.action)")
+                assert len(sends) == 2 * forms and all(to.startswith(FOLDER.as_uri()) for to in sends), sends
     print(f"  {len(texts)} hostile texts")
 
 
@@ -155,6 +159,61 @@ def what_is_dangerous_leads_to_its_change_and_commands_are_copied(browser):
         assert page.evaluate("() => location.hash").startswith("#c")
 
 
+@contextlib.contextmanager
+def visited(browser, address, scripts=True):
+    """A page of a server, which may lead elsewhere."""
+    context = browser.browser.new_context(java_script_enabled=scripts)
+    try:
+        page = context.new_page()
+        page.goto(address, wait_until="load")
+        yield page
+    finally:
+        context.close()
+
+
+@case
+def whoever_looks_decides_by_a_click_or_a_key_and_no_script_and_no_other_site_does(browser):
+    elsewhere = f"""<!doctype html><form method="post"><input type="hidden" name="estate" value="{ESTATE}">
+        <button>Win</button></form>"""
+    with serving({PAGE: (FOLDER / "deciding.html").read_bytes(), "/elsewhere": elsewhere.encode()}) as deployment:
+
+        def decided(verb):
+            [(path, headers, body)] = deployment.sent
+            deployment.sent.clear()
+            assert path == f"/runs/{RUN}/{verb}", path
+            assert headers["sec-fetch-site"] == "same-origin" and headers["origin"] == deployment.address(""), headers
+            assert headers["content-type"] == "application/x-www-form-urlencoded", headers
+            assert body.startswith(f"estate={ESTATE}&plan_digest=") and len(body.split("=")[-1]) == 64, body
+
+        for name, verb in [("approve", "approve"), ("decline", "reject")]:
+            button = f".decide button{'.approve' if verb == 'approve' else ':not(.approve)'}"
+            with visited(browser, deployment.address(PAGE)) as page:
+                assert page.locator(button).is_visible() and name in page.locator(button).inner_text().lower()
+                for key in ["j", "k", "Enter", "o", "d", "Escape", "?", "Escape", "/", "Enter", "Escape"]:
+                    page.keyboard.press(key)
+                assert not deployment.sent, "a key of the page's own sends something"
+                page.evaluate("() => document.activeElement.blur()")
+                for _ in range(200):
+                    page.keyboard.press("Tab")
+                    if page.evaluate("(button) => document.activeElement.matches(button)", button):
+                        break
+                with page.expect_navigation():
+                    page.keyboard.press("Enter")
+                assert page.url == deployment.address(PAGE), page.url
+                decided(verb)
+            with visited(browser, deployment.address(PAGE), scripts=False) as page:
+                with page.expect_navigation():
+                    page.locator(button).click()
+                decided(verb)
+        # How a browser tells of another site: what the API refuses.
+        with visited(browser, deployment.address("/elsewhere", host="localhost")) as page:
+            page.evaluate("(to) => { document.forms[0].action = to; }", deployment.address(f"/runs/{RUN}/approve"))
+            with page.expect_navigation():
+                page.locator("button").click()
+            [(_, headers, _)] = deployment.sent
+            assert headers["sec-fetch-site"] == "cross-site", headers
+
+
 @case
 def it_reads_without_scripts_and_on_paper_and_on_a_telephone(browser):
     with browser.page(FOLDER / "waiting.html", scripts=False) as page:
@@ -168,7 +227,7 @@ def it_reads_without_scripts_and_on_paper_and_on_a_telephone(browser):
         page.evaluate("() => dispatchEvent(new Event('afterprint'))")
         assert page.locator("#changes .c[open]").count() == 0
         page.pdf(path=SHOTS / "printed.pdf", print_background=True)
-    for file in [FOLDER / "waiting.html", FOLDER / "drift.html"]:
+    for file in [FOLDER / "waiting.html", FOLDER / "deciding.html", FOLDER / "refused.html", FOLDER / "drift.html"]:
         with browser.page(file, width=320) as page:
             page.evaluate("() => document.querySelectorAll('details').forEach((d) => { d.open = true; })")
             wide = page.evaluate("() => document.documentElement.scrollWidth")

@@ -5,7 +5,7 @@ use aws_lambda_events::encodings::Body;
 use aws_lambda_events::http::header::{HeaderMap, HeaderValue};
 use bootstrap::{Failure, Function};
 use lambda_runtime::LambdaEvent;
-use runs::api::{Api, ApiError, ApiResponse};
+use runs::api::{Api, ApiError, ApiRequest, ApiResponse};
 use runs::executions::StepFunctions;
 use runs::secrets::SecretsManager;
 use serde_json::Value;
@@ -48,7 +48,7 @@ async fn handle(function: Arc<Function>, event: LambdaEvent<Value>) -> Result<Va
     };
     let request = request::of(request);
     let answer = async { api?.answer(&request).await };
-    let response = answer.await.unwrap_or_else(|error| refused(&error));
+    let response = answer.await.unwrap_or_else(|error| refused(&error, &request));
     tracing::info!(
         request_id = %context.request_id,
         method = %request.method,
@@ -59,9 +59,9 @@ async fn handle(function: Arc<Function>, event: LambdaEvent<Value>) -> Result<Va
     encoded(response)
 }
 
-fn refused(error: &ApiError) -> ApiResponse {
+fn refused(error: &ApiError, request: &ApiRequest) -> ApiResponse {
     tracing::warn!("{error}");
-    error.response()
+    error.response(request)
 }
 
 fn unavailable(error: &ApiError) -> Failure {

@@ -43,7 +43,6 @@ pub(crate) fn of(event: ApiGatewayV2httpRequest) -> ApiRequest {
         headers: headers.collect(),
         body: body.into(),
         principal,
-        // Which one it is, its host says.
-        address: None,
+        ..ApiRequest::default()
     }
 }

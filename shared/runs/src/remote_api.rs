@@ -88,12 +88,14 @@ impl RemoteApi {
         self.send(Method::POST, path, body.to_string().into()).await
     }
 
-    /// Asks for a page, as a browser does.
+    /// Asks for a page to keep: one that sends nothing.
     ///
     /// # Errors
     /// As [`RemoteApi::get`].
     pub async fn page(&self, path: &str) -> Result<String, RemoteApiError> {
-        let answer = self.answer(Method::GET, path, Bytes::new(), "text/html").await?;
+        // A refusal is read as JSON, which no browser does.
+        let accept = "text/html, application/json;q=0.5";
+        let answer = self.answer(Method::GET, path, Bytes::new(), accept).await?;
         let unintelligible = |_| RemoteApiError::Unintelligible(self.address.clone());
         String::from_utf8(answer.to_vec()).map_err(unintelligible)
     }

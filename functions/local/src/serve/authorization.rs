@@ -3,21 +3,24 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::identifiers::Principal;
+use runs::api::Authentication;
 use runs::local_deployment::AccessTokens;
 
-/// Whose token a header `authorization` carries. Browsers send it as a password, for requests that change nothing: another
-/// site's page could have them send it with one that does.
-pub(super) fn principal(tokens: &AccessTokens, method: &str, header: &str) -> Option<Principal> {
+/// Whose token a header `authorization` carries, and how. Browsers send it as a password, which they do by themselves.
+pub(super) fn principal(
+    tokens: &AccessTokens,
+    header: &str,
+) -> Option<(Principal, Authentication)> {
     let (scheme, given) = header.split_once(' ')?;
-    let token = match scheme.to_ascii_lowercase().as_str() {
-        "bearer" => given.trim().to_owned(),
-        "basic" if method == "GET" => {
+    let (token, authentication) = match scheme.to_ascii_lowercase().as_str() {
+        "bearer" => (given.trim().to_owned(), Authentication::Explicit),
+        "basic" => {
             let decoded = String::from_utf8(STANDARD.decode(given.trim()).ok()?).ok()?;
-            decoded.split_once(':')?.1.to_owned()
+            (decoded.split_once(':')?.1.to_owned(), Authentication::Ambient)
         }
         _ => return None,
     };
-    tokens.principal(&token).cloned()
+    Some((tokens.principal(&token)?.clone(), authentication))
 }
 
 #[cfg(test)]
@@ -25,7 +28,9 @@ mod tests {
     use super::principal;
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
+    use engine::identifiers::Principal;
     use engine::random::Random;
+    use runs::api::Authentication;
     use runs::local_deployment::AccessTokens;
 
     struct Ones;
@@ -37,20 +42,20 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_its_principal_and_browsers_may_only_read() {
+    fn a_token_is_its_principal_however_it_is_sent() {
         let folder = tempfile::tempdir().unwrap();
         let (tokens, made) = AccessTokens::open(folder.path(), ["ada"], &Ones).unwrap();
         let token = std::fs::read_to_string(&made[0].path).unwrap();
-        let who = |method: &str, header: String| {
-            principal(&tokens, method, &header).map(|principal| principal.to_string())
-        };
-        assert_eq!(who("POST", format!("Bearer {token}")).as_deref(), Some("ada"));
-        assert_eq!(who("POST", format!("bearer {token}")).as_deref(), Some("ada"));
-        assert_eq!(who("POST", format!("Bearer {token}1")), None);
-        assert_eq!(who("POST", token.clone()), None);
-        let basic = format!("Basic {}", STANDARD.encode(format!("anybody:{token}")));
-        assert_eq!(who("GET", basic.clone()).as_deref(), Some("ada"));
-        assert_eq!(who("POST", basic), None);
+        let who = |header: String| principal(&tokens, &header);
+        let ada = |how| Some((Principal::from_stored("ada"), how));
+        assert_eq!(who(format!("Bearer {token}")), ada(Authentication::Explicit));
+        assert_eq!(who(format!("bearer {token}")), ada(Authentication::Explicit));
+        assert_eq!(who(format!("Bearer {token}1")), None);
+        assert_eq!(who(token.clone()), None);
+        let basic = |text: String| format!("Basic {}", STANDARD.encode(text));
+        assert_eq!(who(basic(format!("anybody:{token}"))), ada(Authentication::Ambient));
+        assert_eq!(who(basic(format!("{token}:anything"))), None);
+        assert_eq!(who(basic(token.clone())), None);
         // What is there already stays.
         let (_, made) = AccessTokens::open(folder.path(), ["ada"], &Ones).unwrap();
         assert!(made.is_empty());

@@ -115,53 +115,60 @@ async fn respond(
     let (head, body) = request.into_parts();
     // What was begun is brought to its end, whoever goes away meanwhile: an approval that is written down wakes its run.
     let answer = tokio::spawn(async move {
-        let answer = responder.answer(&head, body).await;
+        let mut request = asked(&head, &responder.api);
+        let answer = responder.answer(&mut request, &head, body).await;
         answer.unwrap_or_else(|error| {
             if error.status() == 503 {
-                let (method, path) = (&head.method, head.uri.path());
+                let (method, path) = (&request.method, &request.path);
                 responder.log.line(&format!("{method} {path}: {error}"));
             }
-            error.response()
+            error.response(&request)
         })
     });
-    let answer = answer.await.unwrap_or_else(|_panic| ApiResponse {
-        status: 500,
-        content_type: "application/json",
-        body: "{\"error\":\"the server failed; its log says why\"}".to_owned(),
-    });
+    let answer = answer
+        .await
+        .unwrap_or_else(|_panic| ApiResponse::failed("the server failed; its log says why"));
     Ok(encoded(answer))
 }
 
+/// What a request asks for, before anything is known of who sends it or of its body.
+fn asked(head: &Parts, api: &str) -> ApiRequest {
+    let query = head.uri.query().unwrap_or_default();
+    ApiRequest {
+        method: head.method.as_str().to_owned(),
+        path: head.uri.path().to_owned(),
+        query: url::form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
+        headers: headers(head),
+        address: Some(api.to_owned()),
+        ..ApiRequest::default()
+    }
+}
+
 impl Responder {
-    async fn answer(&self, head: &Parts, body: Incoming) -> Result<ApiResponse, ApiError> {
-        let method = head.method.as_str();
-        let webhook = matches!(
-            Route::of(method, head.uri.path())?,
-            Route::GitHubWebhook | Route::GitLabWebhook
-        );
+    async fn answer(
+        &self,
+        request: &mut ApiRequest,
+        head: &Parts,
+        body: Incoming,
+    ) -> Result<ApiResponse, ApiError> {
+        let webhook = Route::of(&request.method, &request.path)?.is_webhook();
         let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let principal =
-            header.and_then(|header| authorization::principal(&self.tokens, method, header));
-        // What proves a delivery is in its body; of all others nothing is read before it is known who asks.
-        if principal.is_none() && !webhook {
-            return Err(ApiError::Nobody);
+        let proved = header.and_then(|header| authorization::principal(&self.tokens, header));
+        match proved {
+            Some((principal, authentication)) => {
+                (request.principal, request.authentication) = (Some(principal), authentication);
+            }
+            // What proves a delivery is in its body; of all others nothing is read before it is known who asks.
+            None if !webhook => return Err(ApiError::Nobody),
+            None => {}
         }
         let body = Limited::new(body, LARGEST_BODY).collect();
         let body = tokio::time::timeout(BODY, body).await;
         let body = body.map_err(|_| ApiError::Body("its body takes too long".to_owned()))?;
         let body = body.map_err(|error| ApiError::Body(error.to_string()))?;
-        let query = head.uri.query().unwrap_or_default();
-        let request = ApiRequest {
-            method: method.to_owned(),
-            path: head.uri.path().to_owned(),
-            query: url::form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
-            headers: headers(head),
-            body: body.to_bytes(),
-            principal,
-            address: Some(self.api.clone()),
-        };
+        request.body = body.to_bytes();
         let api = Api::open(&self.environment, &*self.executions, &*self.secrets).await?;
-        api.answer(&request).await
+        api.answer(request).await
     }
 }
 
@@ -198,23 +205,4 @@ fn encoded(answer: ApiResponse) -> Response<Full<Bytes>> {
         headers.insert(WWW_AUTHENTICATE, asks);
     }
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::encoded;
-    use runs::api::ApiResponse;
-
-    #[test]
-    fn a_page_carries_what_a_browser_is_to_keep_to() {
-        let page = ApiResponse {
-            status: 200,
-            content_type: "text/html; charset=utf-8",
-            body: String::new(),
-        };
-        let response = encoded(page);
-        let policy = response.headers()["content-security-policy"].to_str().unwrap();
-        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
-        assert_eq!(response.headers()["cache-control"], "no-store");
-    }
 }

@@ -1,6 +1,8 @@
 //! `plumb serve`: pushes, approvals and applies on a laptop, whoever ends the process meanwhile.
 
 use crate::scene::Scene;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -144,6 +146,19 @@ impl Serving {
     }
 
     fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, Value) {
+        let (head, body) = self.exchange(method, path, headers, body);
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
+    }
+
+    /// The head and the body of an answer.
+    fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (String, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let headers: String =
             headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -155,8 +170,7 @@ impl Serving {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::String(body.to_owned())))
+        (head.to_owned(), body.to_owned())
     }
 
     fn push(&self, sha: &str, secret: &str) -> (u16, Value) {
@@ -293,6 +307,90 @@ fn a_push_is_planned_approved_and_applied_and_github_is_told() {
     let listed = laptop.scene.succeed(&["-chdir=network", "state", "list"]);
     assert_eq!(listed.stdout, "terraform_data.a\n");
     assert_eq!(serving.stop(), Some(0));
+}
+
+#[test]
+fn a_browser_decides_on_the_runs_page_and_from_nowhere_else() {
+    let laptop = Laptop::new(CONFIGURATION);
+    let serving = laptop.serve();
+    let (grace, ada) = (laptop.token("grace"), laptop.token("ada"));
+    let run = serving.pushed(&sha("a"));
+    let waiting = serving.reaches(&run, &grace, "waiting_for_approval");
+    let page = format!("/runs/{run}?estate=network");
+
+    // The token is asked for, as a password.
+    let html = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let (head, _) = serving.exchange("GET", &page, &[html], "");
+    assert!(head.starts_with("HTTP/1.1 401 ") && head.contains("www-authenticate: Basic"));
+    let password = |token: &str| format!("Basic {}", STANDARD.encode(format!("me:{token}")));
+    let (grace_asks, ada_asks) = (password(&grace), password(&ada));
+    let of_grace = ("authorization", &*grace_asks);
+    let (head, shown) = serving.exchange("GET", &page, &[html, of_grace], "");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    for header in ["frame-ancestors 'none'", "form-action 'self'", "x-frame-options: DENY"] {
+        assert!(head.contains(header), "{header}: {head}");
+    }
+    let digest = waiting["plan_digest"].as_str().unwrap();
+    for part in [
+        ">Approve: 1 to add</button>".to_owned(),
+        format!("action=\"{run}/approve\""),
+        "name=\"estate\" value=\"network\"".to_owned(),
+        format!("name=\"plan_digest\" value=\"{digest}\""),
+        format!("approve -remote=http://{} -digest={digest} {run}", serving.address),
+    ] {
+        assert!(shown.contains(&part), "{part}: {shown}");
+    }
+
+    let approve = format!("/runs/{run}/approve");
+    let form = format!("estate=network&plan_digest={digest}");
+    let json = json!({"estate": "network", "plan_digest": digest}).to_string();
+    let sent = |who: &str, content: &str, site: (&str, &str), body: &str| {
+        let headers = [html, ("authorization", who), ("content-type", content), site];
+        serving.exchange("POST", &approve, &headers, body)
+    };
+    let kind = "application/x-www-form-urlencoded";
+    let own = ("sec-fetch-site", "same-origin");
+    for site in [
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+        ("origin", "http://attacker.invalid"),
+        ("origin", "null"),
+        ("x-says", "nothing"),
+    ] {
+        for (content, body) in [(kind, &form), ("application/json", &json), ("text/plain", &json)] {
+            let (head, said) = sent(&grace_asks, content, site, body);
+            assert!(head.starts_with("HTTP/1.1 403 "), "{site:?} {content}: {head}");
+            assert!(said.contains("does not come from a page of this deployment"), "{said}");
+        }
+    }
+    let (head, said) = sent(&ada_asks, kind, own, &form);
+    assert!(head.starts_with("HTTP/1.1 403 ") && said.contains("is an author of"), "{said}");
+    let (head, said) = sent(&grace_asks, kind, own, "estate=network&plan_digest=0");
+    assert!(head.starts_with("HTTP/1.1 409 ") && said.contains("not what was looked at"), "{said}");
+    assert_eq!(serving.look(&run, &grace)["status"], "waiting_for_approval");
+
+    let (head, _) = sent(&grace_asks, kind, own, &form);
+    assert!(head.starts_with("HTTP/1.1 303 "), "{head}");
+    assert!(head.contains(&format!("location: ../{run}?estate=network")), "{head}");
+    serving.reaches(&run, &grace, "applied");
+    let (_, shown) = serving.exchange("GET", &page, &[html, of_grace], "");
+    assert!(shown.contains("<dt>Approved by</dt><dd><code>grace</code>"), "{shown}");
+    assert!(!shown.contains("method=\"post\""), "{shown}");
+}
+
+#[test]
+fn a_page_that_is_kept_has_no_form() {
+    let laptop = Laptop::new(CONFIGURATION);
+    let serving = laptop.serve();
+    let run = serving.pushed(&sha("a"));
+    serving.reaches(&run, &laptop.token("grace"), "waiting_for_approval");
+    let remote = format!("-remote=http://{}", serving.address);
+    let kept = laptop.client(&serving, "grace", &["runs", "show", "-html", &remote, &run]);
+    assert_eq!(kept.code, 0, "{}", kept.stderr);
+    assert!(kept.stdout.contains(&format!("approve {remote} -digest=")), "{}", kept.stdout);
+    assert!(!kept.stdout.contains("method=\"post\""), "{}", kept.stdout);
+    let none = laptop.client(&serving, "grace", &["runs", "show", "-html", &remote, "none"]);
+    none.assert_refused("has no run none");
 }
 
 #[test]

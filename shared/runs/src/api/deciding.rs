@@ -5,6 +5,7 @@ use super::{Api, ApiError, ApiRequest, ApiResponse};
 use crate::approval::{self, ApprovalError, Decision};
 use crate::deployment::Action;
 use crate::executions::ExecutionError;
+use crate::remote_api::in_query;
 use crate::run_state::{RunState, RunStateError, Status};
 use engine::identifiers::RunId;
 use serde::Deserialize;
@@ -20,6 +21,28 @@ const CANCELLED: &str = "Cancelled";
 struct DecideOnPlan {
     estate: String,
     plan_digest: String,
+}
+
+impl DecideOnPlan {
+    /// As the page's form has it, and nothing else.
+    fn of_form(fields: impl Iterator<Item = (String, String)>) -> Result<DecideOnPlan, ApiError> {
+        let (mut estate, mut plan_digest) = (None, None);
+        for (name, value) in fields {
+            let before = match name.as_str() {
+                "estate" => estate.replace(value),
+                "plan_digest" => plan_digest.replace(value),
+                _ => return Err(ApiError::Body(format!("the form has a field {name:?}"))),
+            };
+            if before.is_some() {
+                return Err(ApiError::Body(format!("the form has two fields {name:?}")));
+            }
+        }
+        let missing = |name: &str| ApiError::Body(format!("the form has no field {name:?}"));
+        Ok(DecideOnPlan {
+            estate: estate.ok_or_else(|| missing("estate"))?,
+            plan_digest: plan_digest.ok_or_else(|| missing("plan_digest"))?,
+        })
+    }
 }
 
 /// The body of `POST /runs/{run}/cancel`.
@@ -50,7 +73,7 @@ impl Api<'_> {
             Ok(_) | Err(RunStateError::Ended { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(ApiResponse::json(202, &json!({"run": run, "decision": "approved"})))
+        Ok(decided(request, &state, "approved"))
     }
 
     pub(super) async fn decline(
@@ -61,7 +84,7 @@ impl Api<'_> {
         let state = self.decide(request, run, Decision::Declined).await?;
         let token = state.task_token.as_deref().ok_or(ExecutionError::NotWaiting)?;
         self.executions.fail(token, DECLINED).await?;
-        Ok(ApiResponse::json(202, &json!({"run": run, "decision": "declined"})))
+        Ok(decided(request, &state, "declined"))
     }
 
     /// Writes a decision down, before the execution hears of it: what apply reads is there when it is asked to.
@@ -71,7 +94,10 @@ impl Api<'_> {
         run: &str,
         decision: Decision,
     ) -> Result<RunState, ApiError> {
-        let body: DecideOnPlan = request.parsed()?;
+        let body = match request.is_form() {
+            true => DecideOnPlan::of_form(request.fields())?,
+            false => request.parsed()?,
+        };
         let estate = named(&body.estate)?;
         let principal = self.permitted(request, Action::Approve, &estate)?;
         let state = self.states.read(&estate, &RunId::from_stored(run)).await?;
@@ -119,4 +145,15 @@ impl Api<'_> {
         }
         Ok(ApiResponse::json(202, &json!({"run": run, "decision": "cancelled"})))
     }
+}
+
+/// A browser goes on to the run's page, which says who decided; programs are told what was.
+fn decided(request: &ApiRequest, state: &RunState, decision: &str) -> ApiResponse {
+    let run = state.run.as_str();
+    if !request.is_form() {
+        return ApiResponse::json(202, &json!({"run": run, "decision": decision}));
+    }
+    // Relative, so that it holds behind whatever stands before the API.
+    let (run, estate) = (in_query(run), in_query(state.estate.0.as_str()));
+    ApiResponse::see_other(format!("../{run}?estate={estate}"))
 }

@@ -9,7 +9,7 @@ use crate::run_state::RunState;
 use crate::steps::parts;
 use futures::stream::{StreamExt, TryStreamExt, iter};
 use views::drift_report::{DriftLook, DriftOutcome, DriftReport, EstateDrift};
-use views::page::{PageOptions, write_drift_page};
+use views::page::{PageOptions, Sends, write_drift_page};
 use views::run_report::ChangeReport;
 
 /// Runs of an estate among which looks for drift are searched.
@@ -37,7 +37,7 @@ impl Api<'_> {
         // Writing to memory does not fail.
         if request.wants_page() {
             let _ = write_drift_page(&report, PageOptions { room: PAGE_ROOM }, &mut body);
-            return Ok(ApiResponse::page(body));
+            return Ok(ApiResponse::page(200, body, Sends::Nothing));
         }
         let json = serde_json::to_value(&report).unwrap_or_default();
         Ok(ApiResponse::json(200, &json))

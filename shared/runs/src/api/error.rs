@@ -1,4 +1,4 @@
-use super::ApiResponse;
+use super::{ApiRequest, ApiResponse};
 use crate::approval::ApprovalError;
 use crate::deployment::Action;
 use crate::executions::ExecutionError;
@@ -7,6 +7,7 @@ use crate::run_state::RunStateError;
 use crate::secrets::SecretError;
 use crate::webhook::WebhookError;
 use serde_json::json;
+use views::page::{RunPage, Sends, write_refusal_page};
 
 /// A request is refused, or cannot be answered.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,13 @@ pub enum ApiError {
         "nobody is known to ask; sign the request, or send a token (plumb takes it from PLUMB_TOKEN)"
     )]
     Nobody,
+    /// A browser sends it, and not from a page of this API.
+    #[error(
+        "the request does not come from a page of this deployment, so that another site could have your browser send it; open \
+         the run's page and decide there. A proxy in front has to hand on Sec-Fetch-Site and Origin as they are; programs send \
+         application/json, and their token or signature with it"
+    )]
+    ForeignPage,
     /// Who asks may not.
     #[error(
         "you may not {action} the estate {estate}, or there is none of that name; deployment.toml says who may do what"
@@ -84,7 +92,9 @@ impl ApiError {
         match self {
             ApiError::NoRoute => 404,
             ApiError::Nobody | ApiError::Webhook(WebhookError::Unauthentic(_)) => 401,
-            ApiError::Forbidden { .. } | ApiError::Webhook(WebhookError::Unknown) => 403,
+            ApiError::ForeignPage
+            | ApiError::Forbidden { .. }
+            | ApiError::Webhook(WebhookError::Unknown) => 403,
             ApiError::Approval(
                 ApprovalError::OwnChange { .. } | ApprovalError::UnmappedApprover { .. },
             ) => 403,
@@ -108,13 +118,21 @@ impl ApiError {
         }
     }
 
-    /// As whoever asked gets it. What is wrong inside is for the log, not for them.
-    pub fn response(&self) -> ApiResponse {
+    /// As whoever sent the request gets it: a page in a browser, else JSON. What is wrong inside is for the log, not for them.
+    pub fn response(&self, request: &ApiRequest) -> ApiResponse {
         let status = self.status();
         let message = match status {
             503 => "the deployment cannot answer now; its log says why".to_owned(),
             _ => self.to_string(),
         };
-        ApiResponse::json(status, &json!({"error": message}))
+        if !request.is_from_browser() {
+            return ApiResponse::json(status, &json!({"error": message}));
+        }
+        let back = request.run_page();
+        let back = back.as_ref().map(|(estate, run)| RunPage { estate, run });
+        let mut page = Vec::new();
+        // Writing to memory does not fail.
+        let _ = write_refusal_page(&message, back, &mut page);
+        ApiResponse::page(status, page, Sends::Nothing)
     }
 }

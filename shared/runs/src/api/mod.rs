@@ -1,5 +1,6 @@
 //! The API: webhooks, runs, approvals, apply. Requests in, executions out; nothing here waits for a run.
 
+mod browser;
 mod deciding;
 mod drift;
 mod error;
@@ -8,6 +9,7 @@ mod routes;
 mod starting;
 mod triggers;
 
+pub use browser::Authentication;
 pub use error::ApiError;
 pub use routes::{ROUTES, Route};
 
@@ -21,6 +23,7 @@ use bytes::Bytes;
 use engine::identifiers::Principal;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use views::page::Sends;
 
 /// A request as API Gateway authorised it.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +40,14 @@ pub struct ApiRequest {
     pub body: Bytes,
     /// Who asks, where the authoriser says so; nobody for webhooks.
     pub principal: Option<Principal>,
-    /// The address of the API for links; where it is not known, that which the request was sent to.
+    /// How that was proved.
+    pub authentication: Authentication,
+    /// The address of the API for links; where it is not known, `https` at the host that was asked for.
     pub address: Option<String>,
 }
 
 const PAGE: &str = "text/html; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 /// Bytes of a page: a function answers with 6 MB at most.
 const PAGE_ROOM: usize = 4 << 20;
 
@@ -54,17 +60,37 @@ pub struct ApiResponse {
     pub content_type: &'static str,
     /// The body.
     pub body: String,
+    /// The headers that such an answer has beside those of all.
+    own_headers: Vec<(&'static str, String)>,
 }
 
 impl ApiResponse {
-    pub(crate) fn json(status: u16, body: &serde_json::Value) -> ApiResponse {
-        ApiResponse { status, content_type: "application/json", body: body.to_string() }
+    /// Nothing else can be said.
+    pub fn failed(why: &str) -> ApiResponse {
+        ApiResponse::json(500, &serde_json::json!({ "error": why }))
     }
 
-    /// A page.
-    pub(crate) fn page(body: Vec<u8>) -> ApiResponse {
+    pub(crate) fn json(status: u16, body: &serde_json::Value) -> ApiResponse {
+        let (content_type, body) = ("application/json", body.to_string());
+        ApiResponse { status, content_type, body, own_headers: Vec::new() }
+    }
+
+    /// A page. Nobody shows it within another one, where a click would be meant for something else.
+    pub(crate) fn page(status: u16, body: Vec<u8>, sends: Sends) -> ApiResponse {
+        let policy = format!("{}; frame-ancestors 'none'", sends.content_policy());
+        let own_headers = vec![
+            ("content-security-policy", policy),
+            ("x-frame-options", "DENY".to_owned()),
+            ("referrer-policy", sends.referrer_policy().to_owned()),
+        ];
         let body = String::from_utf8_lossy(&body).into_owned();
-        ApiResponse { status: 200, content_type: PAGE, body }
+        ApiResponse { status, content_type: PAGE, body, own_headers }
+    }
+
+    /// It was done, and a browser goes on to a page.
+    pub(crate) fn see_other(address: String) -> ApiResponse {
+        let own_headers = vec![("location", address)];
+        ApiResponse { status: 303, content_type: TEXT, body: String::new(), own_headers }
     }
 
     /// The headers that it is sent with.
@@ -74,11 +100,7 @@ impl ApiResponse {
             ("cache-control", "no-store".to_owned()),
             ("x-content-type-options", "nosniff".to_owned()),
         ];
-        if self.content_type == PAGE {
-            let policy = format!("{}; frame-ancestors 'none'", views::page::policy());
-            headers.push(("content-security-policy", policy));
-            headers.push(("referrer-policy", "no-referrer".to_owned()));
-        }
+        headers.extend(self.own_headers.iter().cloned());
         headers
     }
 }
@@ -112,7 +134,12 @@ impl<'a> Api<'a> {
     /// # Errors
     /// Where it is refused or cannot be answered; [`ApiError::response`] is what whoever asked gets.
     pub async fn answer(&self, request: &ApiRequest) -> Result<ApiResponse, ApiError> {
-        match Route::of(&request.method, &request.path)? {
+        let route = Route::of(&request.method, &request.path)?;
+        // A webhook's signature is over its body: no page can have that sent.
+        if request.method != "GET" && !route.is_webhook() {
+            request.check_site()?;
+        }
+        match route {
             Route::GitHubWebhook => self.github(request).await,
             Route::GitLabWebhook => self.gitlab(request).await,
             Route::StartRun => self.start_run(request).await,
@@ -145,12 +172,6 @@ impl<'a> Api<'a> {
 }
 
 impl ApiRequest {
-    /// Whether a browser asks, which is shown a page.
-    fn wants_page(&self) -> bool {
-        let accepted = self.headers.get("accept").map(String::as_str).unwrap_or_default();
-        accepted.split(',').any(|kind| kind.trim().starts_with("text/html"))
-    }
-
     /// The address of the API, for links.
     fn address(&self) -> Option<String> {
         if self.address.is_some() {

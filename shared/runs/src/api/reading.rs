@@ -2,14 +2,17 @@
 
 use super::triggers::named;
 use super::{Api, ApiError, ApiRequest, ApiResponse, PAGE_ROOM};
+use crate::approval::Approval;
 use crate::deployment::Action;
 use crate::report::Report;
 use crate::run_reference::Mode;
-use crate::run_state::RunState;
-use crate::steps::{details, told};
+use crate::run_state::{RunState, Status};
+use crate::steps::{decided, details, told};
+use crate::stores::Stores;
 use engine::identifiers::RunId;
 use serde_json::{Value, json};
-use views::page::{PageOptions, write_run_page};
+use views::page::{Decision, PageOptions, RunPage, Sends, write_decision_page, write_run_page};
+use views::run_report::RunReport;
 
 /// Runs of one list.
 const LISTED: usize = 50;
@@ -35,17 +38,40 @@ impl Api<'_> {
         let state = self.states.read(&estate, &RunId::from_stored(run)).await?;
         let stores = self.environment.stores(&estate.0).await?;
         if request.wants_page() {
-            let api = request.address();
-            let report = details(&self.states, &state, &stores, api.as_deref()).await;
-            let mut page = Vec::new();
-            // Writing to memory does not fail.
-            let _ = write_run_page(&report, PageOptions { room: PAGE_ROOM }, &mut page);
-            return Ok(ApiResponse::page(page));
+            return Ok(self.run_page(request, &state, &stores).await);
         }
         let text = told(&state, &stores).await;
         let mut body = summary(&state);
         body["text"] = json!(text);
         Ok(ApiResponse::json(200, &body))
+    }
+
+    /// The page of a run. A browser of somebody who may decide gets one with which to do it.
+    async fn run_page(
+        &self,
+        request: &ApiRequest,
+        state: &RunState,
+        stores: &Stores,
+    ) -> ApiResponse {
+        let (api, approval) = (request.address(), decided(&self.states, state).await);
+        let report = details(state, approval.as_ref(), stores, api.as_deref()).await;
+        let may = request.is_from_browser()
+            && self.permitted(request, Action::Approve, &state.estate).is_ok();
+        let decision = decision(state, approval.as_ref(), &report).filter(|_| may);
+        let options = PageOptions { room: PAGE_ROOM };
+        let mut page = Vec::new();
+        // Writing to memory does not fail.
+        let sends = match decision {
+            Some(decision) => {
+                let _ = write_decision_page(&report, &decision, options, &mut page);
+                Sends::Form
+            }
+            None => {
+                let _ = write_run_page(&report, options, &mut page);
+                Sends::Nothing
+            }
+        };
+        ApiResponse::page(200, page, sends)
     }
 
     pub(super) fn list_estates(&self, request: &ApiRequest) -> Result<ApiResponse, ApiError> {
@@ -72,6 +98,20 @@ impl Api<'_> {
         let latest = states.iter().find(looked).map(summary);
         Ok(ApiResponse::json(200, &json!({"estate": estate.0.as_str(), "run": latest})))
     }
+}
+
+/// What there is to decide about a run: nobody decides about a plan that the page does not show, or for a second time.
+fn decision<'r>(
+    state: &'r RunState,
+    approval: Option<&Approval>,
+    report: &'r RunReport,
+) -> Option<Decision<'r>> {
+    let (plan, shown) = (state.plan.as_ref()?, report.plan.as_ref()?);
+    let waits = state.status == Status::WaitingForApproval && approval.is_none();
+    let shows_it = shown.id.as_deref() == Some(plan.id.as_str());
+    let page = RunPage { estate: state.estate.0.as_str(), run: state.run.as_str() };
+    let decision = Decision { page, plan: shown, plan_digest: &plan.plan_digest };
+    (waits && shows_it).then_some(decision)
 }
 
 /// What may be seen of a run: never its task token.

@@ -66,6 +66,11 @@ pub enum Route {
 }
 
 impl Route {
+    /// Whether it is for a host of repositories, which proves itself by what it sends.
+    pub fn is_webhook(&self) -> bool {
+        matches!(self, Route::GitHubWebhook | Route::GitLabWebhook)
+    }
+
     /// The route of a method and path.
     ///
     /// # Errors

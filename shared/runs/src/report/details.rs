@@ -27,7 +27,7 @@ pub fn run_report(
     };
     parts.into_iter().for_each(|part| report.tell(part));
     report.path = path(state, approval, &report);
-    report.next = next(state, &report.path, api);
+    report.next = next(state, approval, &report.path, api);
     report
 }
 
@@ -97,7 +97,12 @@ fn purpose(mode: Mode) -> &'static str {
 }
 
 /// What a person can do about a run.
-fn next(state: &RunState, path: &[PathStep], api: Option<&str>) -> Option<NextStep> {
+fn next(
+    state: &RunState,
+    approval: Option<&Approval>,
+    path: &[PathStep],
+    api: Option<&str>,
+) -> Option<NextStep> {
     let (run, estate) = (shell_word(state.run.as_str()), shell_word(state.estate.0.as_str()));
     let remote = api.map_or_else(|| "URL".to_owned(), |api| shell_word(api.trim_end_matches('/')));
     let step = |sentence: &str, commands: Vec<(&str, String)>| {
@@ -118,11 +123,22 @@ fn next(state: &RunState, path: &[PathStep], api: Option<&str>) -> Option<NextSt
             let command = |verb: &str| {
                 format!("{COMMAND} -estate={estate} {verb} -remote={remote} -digest={digest} {run}")
             };
-            step(
-                "Somebody has to agree to this plan. The commands name its digest, so that what you looked at \
-                 is what is applied, and nothing else.",
-                vec![("Agree to it", command("approve")), ("Say no", command("reject"))],
-            )
+            // Whoever decided may have been kept from waking the run.
+            let repeated = |done: &str, verb: &str| {
+                let sentence = format!(
+                    "The plan is {done}, and the run hears of it in a moment. Should it go on waiting, it can be said again."
+                );
+                step(&sentence, vec![("Say so again", command(verb))])
+            };
+            match approval.map(|approval| approval.decision) {
+                Some(Decision::Approved) => repeated("approved", "approve"),
+                Some(Decision::Declined) => repeated("declined", "reject"),
+                None => step(
+                    "Somebody has to agree to this plan. A decision names its digest, so that what you looked at \
+                     is what is applied, and nothing else.",
+                    vec![("Agree to it", command("approve")), ("Say no", command("reject"))],
+                ),
+            }
         }
         Status::Rejected if state.code.as_deref() == Some(RejectCode::Policy.as_str()) => step(
             "A policy does not let this plan through, and nothing was changed. Change the configuration, or mend \

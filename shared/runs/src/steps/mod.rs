@@ -18,7 +18,7 @@ pub use error::StepError;
 pub use fetch::{ArchiveError, SourceArchives, fetch};
 pub use plan::plan;
 pub use report::{Reported, report};
-pub(crate) use report::{details, parts, told};
+pub(crate) use report::{decided, details, parts, told};
 pub use validate::validate;
 
 use crate::artifact::{self, ArtifactReference};

@@ -1,7 +1,7 @@
 //! Reporting: a run's end, or its wait for an approval, in; everybody told out.
 
 use super::{StepError, refuse_stopped};
-use crate::approval;
+use crate::approval::{self, Approval};
 use crate::artifact::{self, ArtifactReference};
 use crate::function_environment::FunctionEnvironment;
 use crate::report::{Notifier, NotifyError, Report, run_report};
@@ -41,7 +41,8 @@ where
         refuse_stopped(&state)?;
     }
     let stores = environment.stores(&run.estate.0).await?;
-    let details = details(&states, &state, &stores, api).await;
+    let approval = decided(&states, &state).await;
+    let details = details(&state, approval.as_ref(), &stores, api).await;
     let text = told(&state, &stores).await;
     let report = Report { details: Some(Box::new(details)), ..Report::new(&state, text, api) };
     let mut failures = Vec::new();
@@ -102,15 +103,19 @@ fn status(outcome: Outcome, code: Option<&str>, state: &RunState) -> Status {
     }
 }
 
-/// All that is told of a run. Parts that are gone are passed over, and so is an approval that cannot be read.
+/// What was decided about a run's plan. An approval that cannot be read is passed over: a report without it is better than none.
+pub(crate) async fn decided(states: &RunStates, state: &RunState) -> Option<Approval> {
+    approval::find(states, &state.estate, &state.run).await.ok().flatten()
+}
+
+/// All that is told of a run. Parts that are gone are passed over.
 pub(crate) async fn details(
-    states: &RunStates,
     state: &RunState,
+    approval: Option<&Approval>,
     stores: &Stores,
     api: Option<&str>,
 ) -> RunReport {
-    let approval = approval::find(states, &state.estate, &state.run).await.ok().flatten();
-    let mut report = run_report(state, approval.as_ref(), parts(state, stores).await, api);
+    let mut report = run_report(state, approval, parts(state, stores).await, api);
     let bare = report.plan.is_none() && report.messages.is_empty();
     let text = match (bare, &state.held_up) {
         (true, _) => told(state, stores).await,

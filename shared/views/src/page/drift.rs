@@ -2,7 +2,7 @@
 
 use super::PageOptions;
 use super::changes::write_change;
-use super::document::document;
+use super::document::{Sends, document};
 use super::html::Html;
 use crate::drift_report::{DriftDay, DriftLook, DriftOutcome, DriftReport, EstateDrift, FORGOTTEN};
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub fn write_drift_page(
     options: PageOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = document("Drift · Plumbline", |html| {
+    let page = document("Drift · Plumbline", Sends::Nothing, |html| {
         let (drifted, unchecked) = report.counts();
         html.raw("<header><p class=\"brand\">Plumbline</p><div class=\"title\"><h1>Drift</h1>");
         let (class, words) = match (drifted, unchecked) {

@@ -60,6 +60,17 @@ impl Html {
         }
     }
 
+    /// A part of a path, or a value in a query, in an address that is ours.
+    pub(super) fn address_part(&mut self, part: &str) -> &mut Html {
+        for byte in part.bytes() {
+            match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                true => self.out.push(char::from(byte)),
+                false => self.out.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        self
+    }
+
     /// How long it is so far.
     pub(super) fn len(&self) -> usize {
         self.out.len()

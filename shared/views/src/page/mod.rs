@@ -1,6 +1,7 @@
 //! Pages for a browser: a run, and the drift of all estates. Each is one file that loads nothing, and reads without scripts.
 
 mod changes;
+mod decision;
 mod document;
 mod done;
 mod drift;
@@ -8,10 +9,13 @@ mod graph;
 mod html;
 mod layers;
 mod overview;
+mod refusal;
 mod rows;
 
-pub use document::policy;
+pub use decision::{Decision, RunPage};
+pub use document::Sends;
 pub use drift::write_drift_page;
+pub use refusal::write_refusal_page;
 
 use crate::run_report::{OutputReport, PlanReport, RunReport};
 use html::Html;
@@ -32,7 +36,7 @@ impl Default for PageOptions {
     }
 }
 
-/// Writes the page of a run. The same run gives the same bytes.
+/// Writes the page of a run, which sends nothing. The same run gives the same bytes.
 ///
 /// # Errors
 /// Those of the writer.
@@ -41,16 +45,41 @@ pub fn write_run_page(
     options: PageOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    write_page(report, None, options, out)
+}
+
+/// Writes the page of a run that waits, with the form by which whoever looks at it decides. It is for a browser that has the
+/// page from the deployment itself, and sends it there ([`Sends::Form`]).
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_decision_page(
+    report: &RunReport,
+    decision: &Decision<'_>,
+    options: PageOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_page(report, Some(decision), options, out)
+}
+
+fn write_page(
+    report: &RunReport,
+    decision: Option<&Decision<'_>>,
+    options: PageOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let title = match report.status.is_empty() {
         true => format!("{} · Plumbline", report.estate),
         false => format!("{}: {} · Plumbline", report.estate, report.status),
     };
-    let page = document::document(&title, |html| {
+    let sends = match decision {
+        Some(_) => Sends::Form,
+        None => Sends::Nothing,
+    };
+    let page = document::document(&title, sends, |html| {
         overview::write_header(report, html);
         html.raw("<main id=\"main\">");
-        if let Some(next) = &report.next {
-            overview::write_next(next, html);
-        }
+        overview::write_next(report.next.as_ref(), decision, html);
         // What went wrong is looked for first.
         let wrong = report.messages.iter().any(|message| message.error);
         if wrong {

@@ -1,5 +1,6 @@
 //! What is seen at once: what it is about, how far it is, what to do.
 
+use super::decision::{Decision, write_form};
 use super::html::Html;
 use crate::run_report::{
     Message, NextStep, PathStep, PlanReport, Progress, RunReport, Tone, summary_line,
@@ -72,12 +73,35 @@ fn write_path(path: &[PathStep], html: &mut Html) {
     html.raw("</ol>");
 }
 
-pub(super) fn write_next(next: &NextStep, html: &mut Html) {
+pub(super) fn write_next(
+    next: Option<&NextStep>,
+    decision: Option<&Decision<'_>>,
+    html: &mut Html,
+) {
+    if next.is_none() && decision.is_none() {
+        return;
+    }
     html.raw(
-        "<section class=\"next\" aria-labelledby=\"h-next\"><h2 id=\"h-next\">What to do</h2><p>",
+        "<section class=\"next\" aria-labelledby=\"h-next\"><h2 id=\"h-next\">What to do</h2>",
     );
-    html.text(&next.sentence).raw("</p>");
-    for (what, command) in &next.commands {
+    if let Some(next) = next {
+        html.raw("<p>").text(&next.sentence).raw("</p>");
+    }
+    let commands = next.map(|next| next.commands.as_slice()).unwrap_or_default();
+    match decision {
+        None => write_commands(commands, html),
+        Some(decision) => {
+            write_form(decision, html);
+            html.raw("<details class=\"more\"><summary>By a command instead</summary>");
+            write_commands(commands, html);
+            html.raw("</details>");
+        }
+    }
+    html.raw("</section>");
+}
+
+fn write_commands(commands: &[(String, String)], html: &mut Html) {
+    for (what, command) in commands {
         html.raw("<div class=\"cmd\"><span>")
             .text(what)
             .raw("</span><code>")
@@ -85,7 +109,6 @@ pub(super) fn write_next(next: &NextStep, html: &mut Html) {
             .raw("</code>");
         html.raw("<button type=\"button\" class=\"copy js-only\">Copy<span class=\"hide\"> the command</span></button></div>");
     }
-    html.raw("</section>");
 }
 
 pub(super) fn write_facts(report: &RunReport, html: &mut Html) {

@@ -1,5 +1,6 @@
 //! The API, on a directory: who may ask for what, and what comes of it.
 
+mod browsers;
 mod description;
 mod people;
 mod webhooks;
@@ -13,7 +14,7 @@ use providers::SchemaCache;
 use providers::plugin::watchdog::WatchdogCommand;
 use records::{Key, PutMode};
 use runs::api::{Api, ApiRequest, ApiResponse};
-use runs::artifact::ArtifactReference;
+use runs::artifact::{ArtifactReference, put_by_digest};
 use runs::deployment_stores::DeploymentStores;
 use runs::executions::{ExecutionError, Executions};
 use runs::function_environment::FunctionEnvironment;
@@ -24,6 +25,7 @@ use runs::secrets::{Secret, SecretError, Secrets};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use views::run_report::{Counts, PlanReport, StepReport};
 
 const SECRET: &str = "it's a secret";
 const DIGEST: &str = "5eb63bbbe01eeda093cb22bb8f5acdc3";
@@ -133,7 +135,7 @@ impl Scene {
         let api = Api::open(&self.environment, &self.asked, &Vault).await.unwrap();
         match api.answer(request).await {
             Ok(response) => response,
-            Err(error) => error.response(),
+            Err(error) => error.response(request),
         }
     }
 
@@ -198,6 +200,20 @@ impl Scene {
             });
         };
         states.change(&reference(estate), &RunId::from_stored(run), wait).await.unwrap();
+    }
+
+    /// As `plan` leaves what is told of the plan that it made.
+    async fn tell(&self, run: &str, estate: &str, plan: &str) {
+        let counts = Counts { create: 4, destroy: 1, ..Counts::default() };
+        let plan = PlanReport { id: Some(plan.to_owned()), counts, ..PlanReport::default() };
+        let part = StepReport { plan: Some(plan), ..StepReport::new() };
+        let part = serde_json::to_vec(&part).unwrap();
+        let estate = reference(estate);
+        let stores = self.environment.stores(&estate.0).await.unwrap();
+        let part = put_by_digest(&*stores.artifacts, "notes", part.into()).await.unwrap();
+        let states = self.environment.run_states().await.unwrap();
+        let tell = |state: &mut RunState| state.parts = vec![part.clone()];
+        states.change(&estate, &RunId::from_stored(run), tell).await.unwrap();
     }
 }
 

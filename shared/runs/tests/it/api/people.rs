@@ -10,7 +10,7 @@ use serde_json::json;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-async fn started(scene: &Scene) -> String {
+pub(super) async fn started(scene: &Scene) -> String {
     let request = json!({"estate": "network", "commit": COMMIT, "apply": true});
     let response = scene.post(ADA, "/runs", request).await;
     assert_eq!(response.status, 202, "{response:?}");
@@ -217,6 +217,8 @@ async fn a_browser_gets_a_page_that_says_how_to_approve() {
     let headers = page.headers();
     let policy = headers.iter().find(|(name, _)| *name == "content-security-policy");
     assert!(policy.unwrap().1.starts_with("default-src 'none'"));
+    assert!(policy.unwrap().1.ends_with("form-action 'none'; frame-ancestors 'none'"));
+    assert!(headers.contains(&("x-frame-options", "DENY".to_owned())));
     // Who may not see the estate gets no page either.
     assert_eq!(scene.page(READER, &format!("/runs/{run}"), Some("service")).await.status, 403);
 }

@@ -42,8 +42,14 @@ fn tag(text: &str) -> (String, &str) {
             let end = value.find('"').unwrap();
             if attribute == "href" {
                 let address = &value[..end];
-                let known = ["#", "https://", "http://", "data:,"];
+                let known = ["#", "https://", "http://", "data:,", "../"];
                 assert!(known.iter().any(|known| address.starts_with(known)), "{address}");
+            }
+            if ["action", "formaction"].contains(&&*attribute) {
+                // Beside the page: no other host, no script.
+                let address = &value[..end];
+                let own = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%/".contains(&byte);
+                assert!(address.bytes().all(own) && !address.starts_with('/'), "{address}");
             }
             rest = &value[end + 1..];
         } else {

@@ -7,7 +7,10 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 use views::comment::{CommentOptions, comment};
 use views::drift_report::{DriftReport, EstateDrift};
-use views::page::{PageOptions, write_drift_page, write_run_page};
+use views::page::{
+    Decision, PageOptions, RunPage, Sends, write_decision_page, write_drift_page,
+    write_refusal_page, write_run_page,
+};
 use views::run_report::{
     ChangeStanding, Danger, DiffRow, RowValue, RunReport, StepReport, summary_line, write_summary,
 };
@@ -16,6 +19,22 @@ use views::{Colour, PlanView};
 fn page(run: &RunReport) -> String {
     let mut out = Vec::new();
     write_run_page(run, PageOptions::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The page that a browser has from the API while the run waits.
+fn decision_page(run: &RunReport) -> String {
+    let page = RunPage { estate: &run.estate, run: run.run.as_deref().unwrap() };
+    let plan = run.plan.as_ref().unwrap();
+    let decision = Decision { page, plan, plan_digest: scenes::DIGEST };
+    let mut out = Vec::new();
+    write_decision_page(run, &decision, PageOptions::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn refusal_page(why: &str, back: Option<RunPage<'_>>) -> String {
+    let mut out = Vec::new();
+    write_refusal_page(why, back, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -52,6 +71,58 @@ fn content(page: &str) -> String {
 #[test]
 fn a_page_shows_a_run() {
     insta::assert_snapshot!(content(&page(&scenes::waiting())));
+}
+
+#[test]
+fn a_page_of_the_api_has_a_form_that_decides_about_the_plan_that_it_shows() {
+    let page = decision_page(&scenes::waiting());
+    let content = content(&page);
+    let next = content.lines().find(|line| line.starts_with("<section class=\"next\"")).unwrap();
+    insta::assert_snapshot!(next.replace("><", ">\n<"));
+    assert!(page.contains("form-action &#39;self&#39;"), "its policy lets it send that");
+    assert!(page.contains("<meta name=\"referrer\" content=\"same-origin\">"));
+    // Nothing that is lost makes the button plain.
+    let mut harmless = scenes::waiting();
+    let plan = harmless.plan.as_mut().unwrap();
+    plan.changes.retain(|change| change.danger == Danger::None);
+    (plan.counts.replace, plan.counts.destroy) = (0, 0);
+    let button = "class=\"approve\">Approve: 4 to add, 4 to change</button>";
+    assert!(decision_page(&harmless).contains(button));
+}
+
+#[test]
+fn other_pages_send_nothing() {
+    let refused = refusal_page("x", Some(RunPage { estate: "network", run: "r1" }));
+    let kept = [scenes::waiting(), scenes::rejected(), scenes::applied()].map(|run| page(&run));
+    for page in kept.into_iter().chain([drift_page(&scenes::drift()), refused]) {
+        assert!(!page.contains("method=\"post\"") && !page.contains("formaction"));
+        assert!(page.contains("form-action &#39;none&#39;"));
+        assert!(page.contains("<meta name=\"referrer\" content=\"no-referrer\">"));
+    }
+    assert!(page(&scenes::waiting()).contains("approve -remote="), "the command stays");
+    assert!(Sends::Nothing.content_policy().ends_with("form-action 'none'"));
+    assert!(Sends::Form.content_policy().ends_with("form-action 'self'"));
+}
+
+#[test]
+fn no_script_decides() {
+    let page = decision_page(&scenes::waiting());
+    let script = &page[page.rfind("<script>").unwrap()..];
+    for sends in ["submit(", "requestSubmit", "fetch(", "XMLHttpRequest", "sendBeacon", "decide"] {
+        assert!(!script.contains(sends), "{sends}");
+    }
+}
+
+#[test]
+fn a_browser_is_told_why_something_was_not_done() {
+    let back = RunPage { estate: "team/network", run: "r1" };
+    let page = refusal_page("nobody is known to ask; sign the request", Some(back));
+    insta::assert_snapshot!(content(&page));
+    for text in hostile() {
+        let page = refusal_page(text, Some(RunPage { estate: text, run: text }));
+        assert_eq!(markup::read(&page).0, markup::read(&refusal_page("x", Some(back))).0, "{text}");
+    }
+    assert!(!content(&refusal_page("x", None)).contains("href"));
 }
 
 #[test]
@@ -110,6 +181,7 @@ fn drift_is_told_where_what_it_was_is_kept_no_more() {
 #[test]
 fn the_same_run_gives_the_same_bytes() {
     assert_eq!(page(&scenes::waiting()), page(&scenes::waiting()));
+    assert_eq!(decision_page(&scenes::waiting()), decision_page(&scenes::waiting()));
     assert_eq!(drift_page(&scenes::drift()), drift_page(&scenes::drift()));
     assert_eq!(comment(&scenes::waiting(), options()), comment(&scenes::waiting(), options()));
 }
@@ -126,14 +198,25 @@ fn what_is_not_known_when_this_is_compiled_is_text() {
     }
 }
 
+#[test]
+fn no_text_changes_what_a_form_sends_or_where() {
+    let harmless = markup::read(&decision_page(&scenes::with_texts(scenes::waiting(), "x"))).0;
+    for text in hostile() {
+        let tags = markup::read(&decision_page(&scenes::with_texts(scenes::waiting(), text))).0;
+        assert_eq!(tags, harmless, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn no_text_becomes_markup(text in "[xX<>\"'&=/` ;!\\-\\\\\u{0}-\u{1f}\u{7f}\u{202e}\u{2028}a-c]{1,24}") {
         // A text in parentheses, and an empty line, are told from others by intent.
         let harmless = markup::read(&page(&scenes::with_texts(scenes::waiting(), "x"))).0;
-        let tags = markup::read(&page(&scenes::with_texts(scenes::waiting(), &text))).0;
-        prop_assert_eq!(tags, harmless);
+        let run = scenes::with_texts(scenes::waiting(), &text);
+        prop_assert_eq!(markup::read(&page(&run)).0, harmless);
+        let harmless = markup::read(&decision_page(&scenes::with_texts(scenes::waiting(), "x"))).0;
+        prop_assert_eq!(markup::read(&decision_page(&run)).0, harmless);
     }
 }
 
@@ -369,12 +452,17 @@ fn written_for_a_browser() {
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, page: String| std::fs::write(folder.join(name), page).unwrap();
     write("waiting.html", page(&scenes::waiting()));
+    write("deciding.html", decision_page(&scenes::waiting()));
+    let back = RunPage { estate: "shop-production", run: "9f2c61d0a4b7" };
+    write("refused.html", refusal_page("ada is an author of what this plan changes", Some(back)));
     write("rejected.html", page(&scenes::rejected()));
     write("applied.html", page(&scenes::applied()));
     write("drift.html", drift_page(&scenes::drift()));
     write("many.html", page(&scenes::many(5_000)));
     for (i, text) in hostile().into_iter().enumerate() {
         write(&format!("hostile-{i:02}.html"), page(&scenes::with_texts(scenes::rejected(), text)));
+        let deciding = decision_page(&scenes::with_texts(scenes::waiting(), text));
+        write(&format!("hostile-deciding-{i:02}.html"), deciding);
     }
     write("hostile.json", serde_json::to_string(&hostile()).unwrap());
 }

@@ -18,7 +18,7 @@ use views::run_report::{
 };
 
 const AWS: &str = "registry.terraform.io/hashicorp/aws";
-const DIGEST: &str = "5eb63bbbe01eeda093cb22bb8f5acdc35eb63bbbe01eeda093cb22bb8f5acdc3";
+pub(super) const DIGEST: &str = "5eb63bbbe01eeda093cb22bb8f5acdc35eb63bbbe01eeda093cb22bb8f5acdc3";
 
 fn schema() -> Json {
     let string = || json!({"type": "string", "optional": true});
@@ -275,7 +275,7 @@ pub(super) fn waiting() -> RunReport {
             step("Applied", Progress::Ahead, ""),
         ],
         next: Some(NextStep {
-            sentence: "Somebody has to agree to this plan. The commands name its digest, so that what you looked at is what is applied, and nothing else.".into(),
+            sentence: "Somebody has to agree to this plan. A decision names its digest, so that what you looked at is what is applied, and nothing else.".into(),
             commands: vec![("Agree to it".into(), command("approve")), ("Say no".into(), command("reject"))],
         }),
         plan: Some(told),
