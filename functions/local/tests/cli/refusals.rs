@@ -48,7 +48,29 @@ fn variables_of_a_saved_plan_are_fixed() {
     scene.succeed(&["plan", "-out=plan.bin"]);
     scene
         .run(&["apply", "-var=a=2", "plan.bin"])
-        .assert_refused("Can't set variables when applying a saved plan");
+        .assert_refused("Can't change variable when applying a saved plan");
+    scene.succeed(&["plan", "-var=a=2", "-out=plan.bin"]);
+    scene
+        .run(&["apply", "-var=a=3", "plan.bin"])
+        .assert_refused("Can't change variable when applying a saved plan");
+    scene.succeed(&["apply", "-var=a=2", "plan.bin"]);
+}
+
+#[test]
+fn an_ephemeral_variable_that_was_given_is_given_again() {
+    let scene = Scene::new(&[(
+        "main.tf",
+        "variable \"e\" {\n  default   = 1\n  ephemeral = true\n}\noutput \"o\" {\n  value = ephemeralasnull(var.e) == null\n}\n",
+    )]);
+    scene.succeed(&["plan", "-var=e=2", "-out=plan.bin"]);
+    scene.run(&["apply", "plan.bin"]).assert_refused("No value for required variable");
+    scene.succeed(&["apply", "-var=e=3", "plan.bin"]);
+}
+
+#[test]
+fn destroying_is_no_refreshing() {
+    let scene = Scene::new(&[("main.tf", "output \"a\" {\n  value = 1\n}\n")]);
+    scene.run(&["destroy", "-refresh-only", "-auto-approve"]).assert_refused("Invalid mode option");
 }
 
 #[test]

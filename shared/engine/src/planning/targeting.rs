@@ -6,6 +6,7 @@ use crate::plan::PlanMode;
 use crate::state::State;
 use crate::vertex::Vertex;
 use language::diagnostics::Diagnostic;
+use language::module::{is_reserved, reserved};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
@@ -25,21 +26,6 @@ pub enum Target {
     Instance(ResourceInstance),
 }
 
-/// Words that begin references to other things: as types of resources they need `resource.` before them.
-const RESERVED: [&str; 11] = [
-    "count",
-    "each",
-    "local",
-    "module",
-    "path",
-    "self",
-    "terraform",
-    "var",
-    "template",
-    "lazy",
-    "arg",
-];
-
 impl FromStr for Target {
     type Err = AddressError;
     fn from_str(text: &str) -> Result<Target, AddressError> {
@@ -51,15 +37,11 @@ impl FromStr for Target {
         let instance: ResourceInstance = text.parse()?;
         let word = &*instance.resource.ty;
         if instance.resource.mode == ResourceMode::Managed
-            && RESERVED.contains(&word)
+            && is_reserved(word)
             && !text.contains(&format!("resource.{word}."))
         {
-            return Err(AddressError {
-                text: text.into(),
-                reason: format!(
-                    "The keyword \"{word}\" is reserved and cannot be used to target a resource address. If you are targeting a resource type that uses a reserved keyword, please prefix your address with \"resource.\""
-                ),
-            });
+            let reason = reserved(word).trim_end_matches('.').to_owned();
+            return Err(AddressError { text: text.into(), reason });
         }
         Ok(match instance.key {
             InstanceKey::None => Target::Resource(instance.containing()),

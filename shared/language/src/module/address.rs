@@ -110,12 +110,9 @@ fn parse_resource(
             (ResourceMode::Managed, rest)
         }
         [(Step::Name(word), start), .., (_, end)]
-            if RESERVED.contains(&&**word) && of == AddressOf::Object =>
+            if of == AddressOf::Object && is_reserved(word) =>
         {
-            let detail = format!(
-                "The keyword \"{word}\" is reserved and cannot be used to target a resource address. If you are targeting a resource type that uses a reserved keyword, please prefix your address with \"resource.\"."
-            );
-            return Err(refused(SUMMARY, detail, start.to(*end)));
+            return Err(refused(SUMMARY, reserved(word), start.to(*end)));
         }
         steps => (ResourceMode::Managed, steps),
     };
@@ -160,20 +157,30 @@ fn parse_resource(
     Ok(ResourceInstance { module, resource, key })
 }
 
-/// What the language itself calls something by.
-const RESERVED: [&str; 11] = [
-    "count",
-    "each",
-    "local",
-    "module",
-    "path",
-    "self",
-    "terraform",
-    "var",
-    "template",
-    "lazy",
-    "arg",
-];
+/// Whether the language itself calls something else by a word, so that it begins no address of a resource.
+pub fn is_reserved(word: &str) -> bool {
+    const RESERVED: [&str; 11] = [
+        "count",
+        "each",
+        "local",
+        "module",
+        "path",
+        "self",
+        "terraform",
+        "var",
+        "template",
+        "lazy",
+        "arg",
+    ];
+    RESERVED.contains(&word)
+}
+
+/// Why such a word begins none.
+pub fn reserved(word: &str) -> String {
+    format!(
+        "The keyword \"{word}\" is reserved and cannot be used to target a resource address. If you are targeting a resource type that uses a reserved keyword, please prefix your address with \"resource.\"."
+    )
+}
 
 const NOT_WHOLE: &str =
     "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
