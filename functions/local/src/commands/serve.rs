@@ -101,7 +101,6 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         executions: Arc::new(workflow.clone()),
         secrets: Arc::new(local.secrets()),
         tokens,
-        api,
         log: log.clone(),
         api,
     });

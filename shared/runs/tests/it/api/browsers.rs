@@ -210,7 +210,7 @@ async fn what_comes_from_here_or_from_a_program_is_taken() {
         let (scene, run) = waiting().await;
         let body = if content == FORM { form(DIGEST) } else { json.clone() };
         let request = post(GRACE, &format!("/runs/{run}/approve"), content, &body, more);
-        let request = ApiRequest { authentication, api, ..request };
+        let request = ApiRequest { authentication, address: api, ..request };
         let response = scene.answer(&request).await;
         assert_eq!(response.status, status, "{content} {more:?}: {response:?}");
         assert_eq!(scene.asked(), [format!("succeed token-of-{run}")]);
