@@ -117,8 +117,9 @@ async fn round(seed: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn nothing_is_lost_and_conflicts_are_honest() {
-    let rounds = std::env::var("FAULT_ROUNDS").map_or(20, |rounds| rounds.parse().unwrap());
-    for seed in 0..rounds {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let first = number("FAULT_SEED").unwrap_or(0);
+    for seed in first..first + number("FAULT_ROUNDS").unwrap_or(20) {
         round(seed).await;
     }
 }
