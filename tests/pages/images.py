@@ -14,15 +14,12 @@ PAGES, IMAGES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
 def main():
     IMAGES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
-        for name, file, scheme, opened in [
-            ("run-page", "deciding.html", "light", 0),
-            ("run-page-dark", "deciding.html", "dark", 0),
-            ("drift-page", "drift.html", "light", 0),
+        for name, file, scheme, height in [
+            ("run-page", "waiting.html", "light", 1250),
+            ("run-page-dark", "waiting.html", "dark", 1250),
+            ("drift-page", "drift.html", "light", 920),
         ]:
-            with browser.page(PAGES / file, scheme, width=1000, height=1250) as page:
-                page.evaluate(
-                    "(count) => [...document.querySelectorAll('#changes .c')].slice(0, count).forEach((d) => { d.open = true; })",
-                    opened)
+            with browser.page(PAGES / file, scheme, width=1000, height=height) as page:
                 page.screenshot(path=IMAGES / f"{name}.png")
 
 
