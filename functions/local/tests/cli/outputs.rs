@@ -132,3 +132,22 @@ fn an_infinite_number_is_refused_before_anything_is_made() {
         assert_eq!(scene.succeed(&["state", "list"]).stdout, "");
     }
 }
+
+#[test]
+fn the_state_before_a_targeted_plan_has_what_the_plan_has_not_looked_at() {
+    let files = |value: u32| {
+        format!(
+            "resource \"terraform_data\" \"a\" {{\n  input = {value}\n}}\nresource \"terraform_data\" \"b\" {{\n  input = {value}\n}}\noutput \"known\" {{\n  value = {value}\n}}\n"
+        )
+    };
+    let scene = Scene::new(&[("main.tf", &files(1))]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.write("main.tf", files(2).as_bytes());
+    let prior = |arguments: &[&str]| {
+        scene.succeed(&[&["plan", "-out=plan.bin"], arguments].concat());
+        scene.succeed(&["show", "-json", "plan.bin"]).json()["prior_state"]["values"].clone()
+    };
+    let resources = prior(&["-target=terraform_data.a"])["root_module"]["resources"].clone();
+    assert_eq!(resources.as_array().unwrap().len(), 2, "{resources}");
+    assert_eq!(prior(&[])["outputs"]["known"]["value"], 2);
+}
