@@ -1,9 +1,10 @@
 //! A state as it is shown: objects decoded with their schemas.
 
 use crate::order::by_address;
+use engine::changes::Action;
 use engine::object::{DeposedKey, Object, StoredObject};
 use engine::plan::Plan;
-use engine::state::State;
+use engine::state::{InstanceState, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use values::Value;
@@ -58,31 +59,34 @@ impl ShownState {
                 deposed: refreshed.deposed.clone(),
             })
         });
-        let outputs = plan.previous.outputs.iter().map(|(k, o)| (k.clone(), o.value.clone()));
-        ShownState { instances: instances.collect(), outputs: outputs.collect() }
+        // What a plan of some resources has not looked at is as it is recorded.
+        let left = plan.prior.instances.iter();
+        let left =
+            left.filter(|(address, _)| plan.targeted && !plan.refreshed.contains_key(*address));
+        let left = left.filter_map(|(address, instance)| recorded(address, instance, plan));
+        let previous = plan.previous.outputs.iter().map(|(k, o)| (k.clone(), o.value.clone()));
+        let mut outputs: BTreeMap<Arc<str>, Value> = previous.collect();
+        // Outputs that are known by now are part of what was read.
+        for (name, change) in &plan.changes.outputs {
+            let known = match change.action {
+                Action::Delete => &change.before,
+                _ => &change.after,
+            };
+            if known.is_null() {
+                outputs.remove(name);
+            } else if known.is_wholly_known() {
+                outputs.insert(name.clone(), known.clone());
+            }
+        }
+        ShownState { instances: instances.chain(left).collect(), outputs }
     }
 
     /// A state that a plan of this process has made: its objects conform to the schemas that the plan knows.
     pub fn made(state: &State, plan: &Plan) -> ShownState {
-        let instances = state.instances.iter().filter_map(|(address, instance)| {
-            let provider =
-                &instance.current.iter().chain(instance.deposed.values()).next()?.provider;
-            let resource = &address.resource;
-            let schema = plan.schemas.get(&provider.provider, resource.mode, &resource.ty)?;
-            let ty = schema.block.implied_type();
-            let decoded = |stored: &StoredObject| {
-                let value = values::json::from_json(stored.attributes.as_bytes(), &ty).ok()?;
-                Some(stored.decoded(&value, &schema.block))
-            };
-            let deposed = instance.deposed.iter();
-            Some(ShownInstance {
-                address: address.clone(),
-                provider: provider.clone(),
-                schema: schema.clone(),
-                current: instance.current.as_ref().and_then(decoded),
-                deposed: deposed.filter_map(|(k, o)| Some((k.clone(), decoded(o)?))).collect(),
-            })
-        });
+        let instances = state
+            .instances
+            .iter()
+            .filter_map(|(address, instance)| recorded(address, instance, plan));
         let outputs = state.outputs.iter().map(|(name, o)| (name.clone(), o.value.clone()));
         ShownState { instances: instances.collect(), outputs: outputs.collect() }
     }
@@ -98,6 +102,30 @@ impl ShownState {
         instances.sort_by(|a, b| by_address(&a.address, &b.address));
         instances
     }
+}
+
+/// A recorded instance whose objects conform to a schema that the plan knows.
+fn recorded(
+    address: &ResourceInstance,
+    instance: &InstanceState,
+    plan: &Plan,
+) -> Option<ShownInstance> {
+    let provider = &instance.current.iter().chain(instance.deposed.values()).next()?.provider;
+    let resource = &address.resource;
+    let schema = plan.schemas.get(&provider.provider, resource.mode, &resource.ty)?;
+    let ty = schema.block.implied_type();
+    let decoded = |stored: &StoredObject| {
+        let value = values::json::from_json(stored.attributes.as_bytes(), &ty).ok()?;
+        Some(stored.decoded(&value, &schema.block))
+    };
+    let deposed = instance.deposed.iter();
+    Some(ShownInstance {
+        address: address.clone(),
+        provider: provider.clone(),
+        schema: schema.clone(),
+        current: instance.current.as_ref().and_then(decoded),
+        deposed: deposed.filter_map(|(k, o)| Some((k.clone(), decoded(o)?))).collect(),
+    })
 }
 
 /// For each resource, all that it depends on, directly or through others. Objects keep direct

@@ -83,3 +83,16 @@ fn git_is_refused_by_name_where_it_is_not() {
     refused.assert_refused("Failed to download module");
     refused.assert_refused("git must be available");
 }
+
+#[test]
+fn each_without_for_each_in_a_call_is_found_by_planning() {
+    let scene = Scene::new(&[
+        ("main.tf", "module \"m\" {\n  source = \"./m\"\n  x      = each.value\n}\n"),
+        ("m/main.tf", "variable \"x\" {}\n"),
+    ]);
+    scene.succeed(&["get"]);
+    scene.succeed(&["validate"]);
+    let refused = scene.run(&["plan"]);
+    let summary = "each.value cannot be used in this context";
+    assert!(refused.code == 1 && refused.stderr.contains(summary), "{}", refused.stderr);
+}

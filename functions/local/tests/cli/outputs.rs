@@ -96,3 +96,58 @@ output "inherited" {
     assert_eq!(scene.succeed(&["output", "-json", "declared"]).json(), false);
     assert_eq!(scene.succeed(&["output", "-json", "inherited"]).json(), true);
 }
+
+#[test]
+fn an_output_that_is_null_is_planned_and_not_recorded() {
+    let scene = Scene::new(&[(
+        "main.tf",
+        "output \"none\" {\n  value = null\n}\noutput \"some\" {\n  value = 1\n}\n",
+    )]);
+    scene.succeed(&["plan", "-out=plan.bin"]);
+    let shown = scene.succeed(&["show", "-json", "plan.bin"]).json();
+    let none = serde_json::json!({
+        "actions": ["no-op"], "before": null, "after": null, "after_unknown": false,
+        "before_sensitive": false, "after_sensitive": false
+    });
+    assert_eq!(shown["output_changes"]["none"], none);
+    let planned = serde_json::json!({"sensitive": false, "type": "dynamic", "value": null});
+    assert_eq!(shown["planned_values"]["outputs"]["none"], planned);
+    scene.succeed(&["apply", "plan.bin"]);
+    let outputs = scene.succeed(&["output", "-json"]).json();
+    assert_eq!(outputs.as_object().unwrap().keys().collect::<Vec<_>>(), ["some"]);
+    let again = scene.succeed(&["plan"]);
+    assert!(again.stdout.contains("No changes"), "{}", again.stdout);
+}
+
+#[test]
+fn an_infinite_number_is_refused_before_anything_is_made() {
+    for text in [
+        "output \"a\" {\n  value = 1 / 0\n}\n",
+        "resource \"terraform_data\" \"a\" {\n  input = { n = [-1 / 0] }\n}\n",
+    ] {
+        let scene = Scene::new(&[("main.tf", text)]);
+        scene.succeed(&["validate"]);
+        let refused = scene.run(&["apply", "-auto-approve"]);
+        assert!(refused.stderr.contains("Infinite number"), "{}", refused.stderr);
+        assert_eq!(scene.succeed(&["state", "list"]).stdout, "");
+    }
+}
+
+#[test]
+fn the_state_before_a_targeted_plan_has_what_the_plan_has_not_looked_at() {
+    let files = |value: u32| {
+        format!(
+            "resource \"terraform_data\" \"a\" {{\n  input = {value}\n}}\nresource \"terraform_data\" \"b\" {{\n  input = {value}\n}}\noutput \"known\" {{\n  value = {value}\n}}\n"
+        )
+    };
+    let scene = Scene::new(&[("main.tf", &files(1))]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.write("main.tf", files(2).as_bytes());
+    let prior = |arguments: &[&str]| {
+        scene.succeed(&[&["plan", "-out=plan.bin"], arguments].concat());
+        scene.succeed(&["show", "-json", "plan.bin"]).json()["prior_state"]["values"].clone()
+    };
+    let resources = prior(&["-target=terraform_data.a"])["root_module"]["resources"].clone();
+    assert_eq!(resources.as_array().unwrap().len(), 2, "{resources}");
+    assert_eq!(prior(&[])["outputs"]["known"]["value"], 2);
+}

@@ -122,6 +122,11 @@ impl EvalContext {
 
     /// Whether a value can be stored and read again; else it is reported.
     pub(crate) fn can_be_stored(&self, value: &Value, place: Span) -> bool {
+        if self.operation != Operation::Validate && value.holds_infinity() {
+            let detail = "This value holds an infinite number, which a record cannot.";
+            self.report([Diagnostic::error("Infinite number", detail).at(place)]);
+            return false;
+        }
         if value.depth() <= DEEPEST_STORED {
             return true;
         }

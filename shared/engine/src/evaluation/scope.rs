@@ -285,13 +285,17 @@ impl Scope for ModuleScope<'_> {
             Subject::EachKey | Subject::EachValue => {
                 let key = matches!(reference.subject, Subject::EachKey);
                 let found = if key { &self.data.each_key } else { &self.data.each_value };
-                found.clone().ok_or_else(|| {
-                    Self::missing(
-                        reference,
+                let (summary, detail) = match key {
+                    true => (
                         "Reference to \"each\" in context without for_each",
-                        "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \"for_each\" argument is set.".into(),
-                    )
-                })?
+                        "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \"for_each\" argument is set.",
+                    ),
+                    false => (
+                        "each.value cannot be used in this context",
+                        "A reference to \"each.value\" has been used in a context in which it is unavailable, such as when the configuration no longer contains the value in its \"for_each\" expression. Remove this reference to each.value in your configuration to work around this error.",
+                    ),
+                };
+                found.clone().ok_or_else(|| Self::missing(reference, summary, detail.into()))?
             }
             Subject::SelfObject => self.this.clone().ok_or_else(|| {
                 Self::missing(

@@ -317,6 +317,10 @@ fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> Output
             if same && marks { Action::NoOp } else { Action::Update }
         }
     };
+    let after = match after.is_null() {
+        true => Value::null(Type::Dynamic).with_marks(after.marks()),
+        false => after,
+    };
     let before = before.unwrap_or_else(|| Value::null(Type::Dynamic));
     OutputChange { action, before, after, sensitive }
 }

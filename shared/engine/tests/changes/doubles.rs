@@ -234,7 +234,8 @@ async fn a_data_source_waits_for_what_it_names_though_all_is_known() {
         ]
     );
     estate.apply(NAMED).await;
-    assert_eq!(actions(&estate.plan(NAMED).await), Vec::<String>::new());
+    let again = actions(&estate.plan(NAMED).await);
+    assert!(!again.iter().any(|action| action.contains("Read")), "read at once: {again:?}");
 }
 
 #[tokio::test]

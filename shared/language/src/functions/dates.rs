@@ -443,16 +443,7 @@ fn date_verb(token: &str, verb: char, time: Time, civil: &Civil) -> Result<Strin
     }
 }
 
-/// A timestamp in its normal form, with fractions of seconds where it has some; `None` where it is
-/// none.
+/// A timestamp in its normal form, without fractions of seconds; `None` where it is none.
 pub(super) fn normal(text: &str) -> Option<String> {
-    let time = parse(text).ok()?;
-    let nanoseconds = time.instant.rem_euclid(NANOSECONDS);
-    let shown = time.to_string();
-    if nanoseconds == 0 {
-        return Some(shown);
-    }
-    let (clock, zone) = shown.split_at_checked(19)?;
-    let fraction = format!("{nanoseconds:09}");
-    Some(format!("{clock}.{}{zone}", fraction.trim_end_matches('0')))
+    Some(parse(text).ok()?.to_string())
 }

@@ -413,6 +413,19 @@ impl Value {
         }
         deepest
     }
+    /// Whether an infinite number is in it, which has no form in JSON.
+    pub fn holds_infinity(&self) -> bool {
+        let mut pending = vec![self];
+        while let Some(value) = pending.pop() {
+            match value.kind() {
+                Kind::Number(number) if number.is_infinite() => return true,
+                Kind::List(_, e) | Kind::Set(_, e) | Kind::Tuple(e) => pending.extend(e.iter()),
+                Kind::Map(_, e) | Kind::Object(e) => pending.extend(e.values()),
+                _ => {}
+            }
+        }
+        false
+    }
     /// Every direct child with the step that leads to it, in order.
     pub fn for_each_child(&self, mut f: impl FnMut(PathStep, &Value)) {
         match &self.kind {
