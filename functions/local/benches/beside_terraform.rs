@@ -4,8 +4,10 @@
 //! Prints a ratio where `terraform` is on the PATH, and plumb's own times otherwise. Asserts nothing.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
+mod processes;
+
+use processes::{cpu_time, is_on_path};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SHAPES: [&str; 3] = ["blocks", "count", "chain"];
@@ -18,12 +20,7 @@ const STEPS: [(&str, &[&str]); 3] = [
 fn main() {
     // Cargo hands `--bench` to every bench.
     let instances = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(1000);
-    let terraform = Command::new("terraform")
-        .arg("version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
+    let terraform = is_on_path("terraform");
     if !terraform {
         println!("terraform is not on the PATH: plumb's own times alone");
     }
@@ -71,29 +68,6 @@ fn configuration(shape: &str, instances: usize) -> String {
 fn measure(program: &Path, shape: &str, instances: usize) -> Vec<Duration> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("main.tf"), configuration(shape, instances)).unwrap();
-    run(program, &["init", "-input=false"], folder.path());
-    STEPS.iter().map(|(_, arguments)| run(program, arguments, folder.path())).collect()
-}
-
-/// User and system time of one run, children included.
-fn run(program: &Path, arguments: &[&str], folder: &Path) -> Duration {
-    let before = children();
-    let status = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .env("CHECKPOINT_DISABLE", "1")
-        .env("TF_CLI_CONFIG_FILE", "/dev/null")
-        .stdout(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(status.success(), "{} {arguments:?}: {status}", program.display());
-    children() - before
-}
-
-fn children() -> Duration {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // After the command's name in parentheses: fields 3 and on; 16 and 17 are the children's times.
-    let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    let ticks: u64 = fields[13].parse::<u64>().unwrap() + fields[14].parse::<u64>().unwrap();
-    Duration::from_millis(ticks * 10)
+    cpu_time(program, &["init", "-input=false"], folder.path());
+    STEPS.iter().map(|(_, arguments)| cpu_time(program, arguments, folder.path())).collect()
 }

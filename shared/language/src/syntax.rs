@@ -12,6 +12,7 @@ mod parser;
 mod suggestion;
 pub(crate) mod token;
 
+pub(crate) use json::parse_json_arguments;
 pub use json::{JsonString, parse_json_body};
 pub(crate) use lexer::tokens_with_comments;
 pub(crate) use literal::escape_literal;

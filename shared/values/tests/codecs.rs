@@ -110,6 +110,15 @@ fn refined_unknowns_travel() {
     }
 }
 
+/// Whoever reads takes only so much of a refinement.
+#[test]
+fn bounds_with_very_many_digits_are_not_sent() {
+    let number = Number::parse("1e2000").unwrap();
+    let value = Value::unknown(Type::Number).refine().not_null().number_max(&number, true).finish();
+    let bytes = to_msgpack(&value, &Type::Number).unwrap();
+    assert_eq!(from_msgpack(&bytes, &Type::Number).unwrap(), Value::unknown_not_null(Type::Number));
+}
+
 #[test]
 fn hostile_bytes_are_refused() {
     let list = Type::list(Type::String);

@@ -71,9 +71,10 @@ impl Evaluator<'_> {
             .iter()
             .find(|first| first.key.expression.as_text().is_some_and(|text| &**text == name));
         let first = first.unwrap_or(item).key.expression.span;
-        let place =
-            self.scope.map_or_else(String::new, |scope| scope.sources().range(first).to_string());
-        let detail = format!("An attribute named {name:?} was already defined at {place}.");
+        let place = self
+            .scope
+            .map_or_else(String::new, |scope| format!(" at {}", scope.sources().range(first)));
+        let detail = format!("An attribute named {name:?} was already defined{place}.");
         let error = Diagnostic::error("Duplicate object attribute", detail);
         self.diagnostics.push(error.at(item.key.expression.span));
     }

@@ -30,6 +30,7 @@ fn is_wanted(before: Option<TokenKind>, subject: &Piece<'_>, after: &Piece<'_>) 
         (_, Newline) => false,
         // Calls, namespaces and attributes.
         (Identifier, OpenParen | DoubleColon) | (DoubleColon, Identifier) => false,
+        (Dot, _) if before == Some(Number) && continues_number(&after.text) => true,
         (Dot, _) | (_, Dot) => false,
         (_, Comma | Ellipsis) => false,
         (Comma, _) => true,
@@ -51,6 +52,14 @@ fn is_wanted(before: Option<TokenKind>, subject: &Piece<'_>, after: &Piece<'_>) 
         (SequenceEnd, Interpolation | Directive) => false,
         _ => subject.bracket_change() <= 0 && after.bracket_change() >= 0,
     }
+}
+
+/// Whether a number and a dot before it would become one number with it: `a.0. 1`, `a.0. e5`.
+fn continues_number(text: &[u8]) -> bool {
+    matches!(
+        text,
+        [b'0'..=b'9', ..] | [b'e' | b'E', b'0'..=b'9', ..] | [b'e' | b'E', b'-', b'0'..=b'9', ..]
+    )
 }
 
 /// Whether a minus after it is a sign and not an operator.

@@ -67,8 +67,9 @@ fn write_entries<'v>(
     if entries.len() > 0 {
         out.push('\n');
     }
-    for (key, value) in entries {
-        match is_identifier(key) {
+    for (at, (key, value)) in entries.enumerate() {
+        // An object whose first name is `for` would be read as a loop.
+        match is_identifier(key) && (at > 0 || &**key != "for") {
             true => out.push_str(key),
             false => out.push_str(&string_literal(key)),
         }

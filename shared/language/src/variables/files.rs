@@ -3,12 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::json::parse_json_values;
 use super::{Content, GivenValue, RootValues, ValueSource, VariableArgument, VariableInputs};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::files::{FileKind, FileSystem};
-use crate::source::Sources;
-use crate::syntax::parse_body;
+use crate::source::{FileId, Sources};
+use crate::syntax::ast::{Attribute, Block};
+use crate::syntax::{parse_body, parse_json_arguments};
 
 const PREFIX: &str = "TF_VAR_";
 
@@ -117,34 +117,36 @@ impl Gathering<'_> {
             }
         };
         let file = self.sources.add(shown.clone(), text);
-        if shown.ends_with(".json") {
-            let (values, diagnostics) = parse_json_values(&self.sources.text(file), file);
-            self.diagnostics.extend(diagnostics);
-            for (name, value, span) in values {
-                let content = Content::Value(value);
-                let source = ValueSource::File(span);
-                self.values.0.insert(name, GivenValue { content, source });
+        let before = self.diagnostics.len();
+        let arguments = match shown.ends_with(".json") {
+            true => {
+                let (arguments, diagnostics) = parse_json_arguments(self.sources, file);
+                self.diagnostics.extend(diagnostics);
+                arguments
             }
+            false => self.native_arguments(file, &shown),
+        };
+        if self.diagnostics.len() > before {
             return;
         }
-        let (body, diagnostics) = parse_body(self.sources, file);
-        let failed = diagnostics.has_errors();
-        self.diagnostics.extend(diagnostics);
-        if failed {
-            return;
-        }
-        if !body.blocks.is_empty() {
-            self.refuse_blocks(&body.blocks, &shown);
-            return;
-        }
-        for attribute in &body.attributes {
-            let source = ValueSource::File(attribute.expression.span);
-            let content = Content::Expression(attribute.expression.clone());
-            self.values.0.insert(attribute.name.clone(), GivenValue { content, source });
+        for argument in arguments {
+            let source = ValueSource::File(argument.expression.span);
+            let content = Content::Expression(argument.expression);
+            self.values.0.insert(argument.name, GivenValue { content, source });
         }
     }
 
-    fn refuse_blocks(&mut self, blocks: &[crate::syntax::ast::Block], file: &str) {
+    fn native_arguments(&mut self, file: FileId, shown: &str) -> Vec<Attribute> {
+        let (mut body, diagnostics) = parse_body(self.sources, file);
+        let failed = diagnostics.has_errors();
+        self.diagnostics.extend(diagnostics);
+        if !failed {
+            self.refuse_blocks(&body.blocks, shown);
+        }
+        std::mem::take(&mut body.attributes)
+    }
+
+    fn refuse_blocks(&mut self, blocks: &[Block], file: &str) {
         let declarations = blocks.iter().filter(|block| &*block.type_name == "variable");
         let before = self.diagnostics.len();
         for block in declarations {

@@ -5,7 +5,6 @@
 //! [`final_value`] brings one value into the form that the module sees.
 
 mod files;
-mod json;
 mod resolve;
 mod rules;
 mod text;
@@ -59,8 +58,6 @@ pub(crate) enum Content {
     Text(String),
     /// An expression of a file.
     Expression(Expression),
-    /// A value of a JSON file.
-    Value(Value),
 }
 
 /// Where a value comes from.

@@ -54,7 +54,6 @@ impl RootValues {
         let others = others.filter_map(|(name, given)| {
             let value = match &given.content {
                 Content::Text(text) => Value::string(text),
-                Content::Value(value) => value.clone(),
                 Content::Expression(expression) => {
                     let (value, errors) = constant(expression);
                     let failed = errors.has_errors();
@@ -134,7 +133,6 @@ fn read(
 ) -> Option<Value> {
     let parsed;
     let expression = match (&given.content, variable.text_form) {
-        (Content::Value(value), _) => return Some(value.clone()),
         (Content::Text(text), TextForm::Literal) => return Some(Value::string(text)),
         (Content::Text(text), TextForm::Expression) => {
             let name = format!("<value for var.{}>", variable.name);

@@ -28,6 +28,14 @@ fn an_interpolation_stays_where_it_would_mean_nothing_without_its_quotes() {
 }
 
 #[test]
+fn two_indexes_do_not_become_one_number() {
+    let text = "a = b.0 .1\nc =  b.0 .e5\nd = b.0 .enabled\n";
+    let expected = "a = b.0. 1\nc = b.0. e5\nd = b.0.enabled\n";
+    assert_eq!(formatted(text).unwrap(), expected);
+    assert_eq!(formatted(expected).unwrap(), expected);
+}
+
+#[test]
 fn what_cannot_be_parsed_is_refused() {
     assert_eq!(formatted("a = {\n"), None);
     assert_eq!(formatted("a = 1 b = 2\n"), None);

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use language::files::Memory;
 use language::module::{LoadOptions, Module, load};
 use language::source::Sources;
-use language::variables::{VariableArgument, VariableInputs, final_value, given_values};
+use language::variables::{
+    VariableArgument, VariableInputs, final_value, given_values, text_of_values, values_from_text,
+};
 use values::Value;
 
 struct Run {
@@ -263,4 +265,65 @@ fn null_stands_for_the_default_only_where_it_is_no_value() {
 fn sensitive_variables_have_marked_values() {
     let main = "variable \"s\" {\n  sensitive = true\n  default = \"x\"\n}\n";
     assert!(run(&[("main.tf", main)], &[], &[]).values["s"].marks().is_sensitive());
+}
+
+#[test]
+fn json_is_taken_as_it_is() {
+    let main = [("main.tf", "variable \"a\" {}\n")];
+    let given = |text: &str| {
+        let files = [main[0], ("terraform.tfvars.json", text)];
+        let run = run(&files, &[], &[]);
+        assert_eq!(run.said, [""; 0], "{text}");
+        run.values["a"].clone()
+    };
+    // A comment among the arguments, and a member like any other below them.
+    let value = given("{\"//\": 1, \"//\": 2, \"a\": {\"//\": \"c\", \"x\": \"${b}\"}}");
+    let expected = [("//", Value::string("c")), ("x", Value::string("${b}"))];
+    assert_eq!(value, Value::object(expected));
+    let deep = format!("{{\"a\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    assert_eq!(given(&deep).depth(), 5_000);
+}
+
+#[test]
+fn what_is_wrong_with_json_has_its_place() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "{\"a\": 1, \"a\": 2}",
+            &[
+                "terraform.tfvars.json:1,10-13 Duplicate attribute definition: The argument \"a\" was already set at terraform.tfvars.json:1,2-8.",
+            ],
+        ),
+        (
+            "[{\"a\": 1}]",
+            &[
+                "terraform.tfvars.json:1,1-2 Incorrect JSON value type: A JSON object is required here, setting the arguments for this block.",
+            ],
+        ),
+        (
+            "{\"a\": nul}",
+            &[
+                "terraform.tfvars.json:1,7-10 Invalid JSON keyword: \"nul\" is not a valid JSON keyword. Did you mean \"null\"?",
+            ],
+        ),
+        (
+            "1",
+            &[
+                "terraform.tfvars.json:1,1-2 Root value must be object: The root value in a JSON-based configuration must be either a JSON object or a JSON array of objects.",
+            ],
+        ),
+    ];
+    for (text, expected) in cases {
+        let files = [("main.tf", "variable \"a\" {}\n"), ("terraform.tfvars.json", *text)];
+        assert_eq!(run(&files, &[], &[]).said, *expected, "{text}");
+    }
+}
+
+/// In native syntax `{ for …` begins a loop.
+#[test]
+fn an_object_whose_first_name_is_for_reads_back() {
+    let object = Value::object([("for", Value::from(1)), ("if", Value::from(2))]);
+    let values = BTreeMap::from([(Arc::from("a"), object)]);
+    let text = text_of_values(&values).unwrap();
+    assert_eq!(text, "a = {\n  \"for\" = 1\n  if    = 2\n}\n");
+    assert_eq!(values_from_text("a.tfvars", &text), Ok(values));
 }

@@ -5,6 +5,8 @@ use rmp::encode;
 
 /// Longest prefix of an unknown string that is sent.
 const LONGEST_PREFIX: usize = 256;
+/// Longest bound of an unknown number that is sent, in bytes: whoever reads takes only so much.
+const LONGEST_BOUND: usize = 256;
 
 /// Writes a value of the type; unknowns with their refinements. Marks are dropped. A value of
 /// another type is converted.
@@ -108,10 +110,15 @@ fn write_refinement(body: &mut Vec<u8>, r: &Refinement) -> Result<u32> {
     }
     for (key, bound) in [(key::NUMBER_MIN, &r.number_min), (key::NUMBER_MAX, &r.number_max)] {
         if let Some(Bound { value, inclusive }) = bound {
+            let mut number = Vec::new();
+            write_number(&mut number, value)?;
+            if number.len() > LONGEST_BOUND {
+                continue;
+            }
             entries += 1;
             io(encode::write_sint(body, key))?;
             io(encode::write_array_len(body, 2))?;
-            write_number(body, value)?;
+            body.extend(number);
             io(encode::write_bool(body, *inclusive))?;
         }
     }

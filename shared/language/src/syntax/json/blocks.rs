@@ -1,5 +1,6 @@
 //! Bodies and blocks out of JSON values.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::ast::{
@@ -71,21 +72,47 @@ fn deep_members<'v>(
     }
 }
 
+/// What a member says; nothing where it is a comment.
+fn attribute(member: Member<'_>) -> Option<Attribute> {
+    (&**member.name != "//").then(|| Attribute {
+        name: member.name.clone(),
+        name_span: member.name_span,
+        equals_span: member.name_span.end_point(),
+        expression: member.value.clone(),
+        syntax: Syntax::Json,
+        span: member.name_span.to(member.value.span),
+    })
+}
+
+/// The members of an object that has arguments alone; of two with the same name the first.
+pub(super) fn arguments_of(
+    value: &Expression,
+    sources: &Sources,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Attribute> {
+    let mut arguments: Vec<Attribute> = Vec::new();
+    let mut places: HashMap<Arc<str>, Span> = HashMap::new();
+    for argument in members(value).filter_map(attribute) {
+        if let Some(first) = places.get(&argument.name) {
+            let detail = format!(
+                "The argument {:?} was already set at {}.",
+                argument.name,
+                sources.range(*first)
+            );
+            let error = Diagnostic::error("Duplicate attribute definition", detail);
+            diagnostics.push(error.at(argument.name_span));
+            continue;
+        }
+        places.insert(argument.name.clone(), argument.span);
+        arguments.push(argument);
+    }
+    arguments
+}
+
 /// The body that a value is, its members not yet told apart.
 pub(super) fn body_of(value: &Expression, diagnostics: &mut Diagnostics) -> Body {
-    let attributes = deep_members(value, None, diagnostics)
-        .into_iter()
-        // Such a member is a comment.
-        .filter(|member| &**member.name != "//")
-        .map(|member| Attribute {
-            name: member.name.clone(),
-            name_span: member.name_span,
-            equals_span: member.name_span.end_point(),
-            expression: member.value.clone(),
-            syntax: Syntax::Json,
-            span: member.name_span.to(member.value.span),
-        })
-        .collect();
+    let attributes =
+        deep_members(value, None, diagnostics).into_iter().filter_map(attribute).collect();
     let end_span = match &value.kind {
         ExpressionKind::Object(_) => last_byte(value.span),
         _ => value.start_span(),

@@ -10,7 +10,7 @@ mod parser;
 mod scanner;
 mod text;
 
-use super::ast::{Body, Expression, ExpressionKind, Syntax};
+use super::ast::{Attribute, Body, Expression, ExpressionKind, Syntax};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{FileId, OutlineEntry, Sources, Span};
 
@@ -25,13 +25,7 @@ pub fn parse_json_body(sources: &Sources, file: FileId) -> (Body, Diagnostics) {
         let body = blocks::body_of(&value, &mut diagnostics);
         return (body, diagnostics);
     }
-    diagnostics.push(
-        Diagnostic::error(
-            "Root value must be object",
-            "The root value in a JSON-based configuration must be either a JSON object or a JSON array of objects.",
-        )
-        .at(value.start_span()),
-    );
+    diagnostics.push(not_a_body(&value));
     let span = Span::new(file, 0, 0);
     let body = Body {
         attributes: Vec::new(),
@@ -41,6 +35,38 @@ pub fn parse_json_body(sources: &Sources, file: FileId) -> (Body, Diagnostics) {
         end_span: span,
     };
     (body, diagnostics)
+}
+
+/// Parses a file that has arguments alone: one object.
+pub(crate) fn parse_json_arguments(
+    sources: &Sources,
+    file: FileId,
+) -> (Vec<Attribute>, Diagnostics) {
+    let text = sources.text(file);
+    let (value, mut diagnostics) = parser::parse(sources, file, &text);
+    match value.kind {
+        ExpressionKind::Object(_) => {
+            let arguments = blocks::arguments_of(&value, sources, &mut diagnostics);
+            return (arguments, diagnostics);
+        }
+        ExpressionKind::Tuple(_) => diagnostics.push(
+            Diagnostic::error(
+                "Incorrect JSON value type",
+                "A JSON object is required here, setting the arguments for this block.",
+            )
+            .at(value.start_span()),
+        ),
+        _ => diagnostics.push(not_a_body(&value)),
+    }
+    (Vec::new(), diagnostics)
+}
+
+fn not_a_body(value: &Expression) -> Diagnostic {
+    Diagnostic::error(
+        "Root value must be object",
+        "The root value in a JSON-based configuration must be either a JSON object or a JSON array of objects.",
+    )
+    .at(value.start_span())
 }
 
 /// How deep the outline of a file goes; what is nested deeper is shown by what it is in.
