@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -89,14 +90,21 @@ def formatting(cases):
     return answers
 
 
+@contextmanager
+def prepared(case):
+    """A directory with the files of a case, ready to be worked in."""
+    with tempfile.TemporaryDirectory() as directory:
+        for name, text in case["files"].items():
+            Path(directory, name).parent.mkdir(parents=True, exist_ok=True)
+            Path(directory, name).write_text(text)
+        terraform(["init", "-backend=false", "-input=false"], directory)
+        yield directory
+
+
 def files(cases):
     answers = []
     for case in cases:
-        with tempfile.TemporaryDirectory() as directory:
-            for name, text in case["files"].items():
-                Path(directory, name).parent.mkdir(parents=True, exist_ok=True)
-                Path(directory, name).write_text(text)
-            terraform(["init", "-backend=false", "-input=false"], directory)
+        with prepared(case) as directory:
             _, out, _ = terraform(["validate", "-json"], directory)
             found = json.loads(out)["diagnostics"]
             answers.append({"errors": [one["summary"] for one in found if one["severity"] == "error"]})
@@ -123,11 +131,7 @@ def told(stream):
 def tests(cases):
     answers = []
     for case in cases:
-        with tempfile.TemporaryDirectory() as directory:
-            for name, text in case["files"].items():
-                Path(directory, name).parent.mkdir(parents=True, exist_ok=True)
-                Path(directory, name).write_text(text)
-            terraform(["init", "-backend=false", "-input=false"], directory)
+        with prepared(case) as directory:
             _, out, _ = terraform(["test", "-json", *case.get("arguments", [])], directory)
             answers.append({"told": told(out)})
     return answers

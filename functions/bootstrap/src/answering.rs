@@ -19,6 +19,8 @@ const RESERVE: SignedDuration = SignedDuration::from_secs(2);
 pub enum Failure {
     /// A service did not answer, or others wrote at the same time.
     Unavailable,
+    /// Somebody stopped the run: the definition knows that by its name, and repeats nothing.
+    Cancelled,
     /// A fault of ours.
     Panicked,
 }
@@ -27,6 +29,7 @@ impl From<Failure> for Diagnostic {
     fn from(failure: Failure) -> Diagnostic {
         let (error_type, message) = match failure {
             Failure::Unavailable => ("Unavailable", "a service did not answer; the log has more"),
+            Failure::Cancelled => ("Cancelled", "the run was stopped; the log has more"),
             Failure::Panicked => ("Panicked", "the function failed; the log has more"),
         };
         Diagnostic { error_type: error_type.into(), error_message: message.into() }
@@ -64,13 +67,21 @@ pub async fn observed(
         let begun = std::time::Instant::now();
         let answer = step.await;
         let milliseconds = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let came_to = answer.as_ref().map_or("unavailable", |answer| kind(answer).0);
+        let came_to = match &answer {
+            Ok(answer) => kind(answer).0,
+            Err(StepError::Cancelled { .. }) => "cancelled",
+            Err(_) => "unavailable",
+        };
         measure(context, run, came_to, milliseconds);
         match answer {
             Ok(answer) => {
                 let (answer_kind, code) = kind(&answer);
                 tracing::info!(answer = answer_kind, code, milliseconds, "answered");
                 Ok(answer)
+            }
+            Err(error @ StepError::Cancelled { .. }) => {
+                tracing::info!(code = error.code(), milliseconds, "not begun: {error}");
+                Err(Failure::Cancelled)
             }
             Err(error) => {
                 tracing::warn!(code = error.code(), milliseconds, "to be repeated: {error}");
@@ -145,9 +156,11 @@ mod tests {
 
     #[test]
     fn errors_name_themselves_and_say_no_more() {
-        for (failure, name) in
-            [(Failure::Unavailable, "Unavailable"), (Failure::Panicked, "Panicked")]
-        {
+        for (failure, name) in [
+            (Failure::Unavailable, "Unavailable"),
+            (Failure::Cancelled, "Cancelled"),
+            (Failure::Panicked, "Panicked"),
+        ] {
             let diagnostic = Diagnostic::from(failure);
             assert_eq!(diagnostic.error_type, name);
             assert!(diagnostic.error_message.ends_with("the log has more"));

@@ -4,7 +4,7 @@ use crate::flags::UsageError;
 use engine::verdict::RejectCode;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
-use runs::RunError;
+use runs::{RunError, sentence};
 use std::sync::Arc;
 
 /// Why a command ends before its end.
@@ -28,10 +28,7 @@ impl Failure {
 
     /// The same, of an error that is written as a clause.
     pub(crate) fn of(summary: impl Into<String>, error: &dyn std::error::Error) -> Failure {
-        let text = error.to_string();
-        let mut chars = text.chars();
-        let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-        Failure::error(summary, format!("{first}{}.", chars.as_str()))
+        Failure::error(summary, sentence(&error.to_string()))
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum UsageError {
     },
     UnknownCommand {
         name: String,
+        /// The word that other commands begin with too, where it does.
+        group: Option<String>,
     },
     Undefined {
         flag: String,
@@ -71,12 +73,17 @@ impl UsageError {
             UsageError::UnknownGlobal { flag } => (
                 "Invalid global option".into(),
                 format!(
-                    "The option {flag:?} is not one that stands before a command. -chdir=DIR, -help and -version do."
+                    "The option {flag:?} is not one that stands before a command. -chdir=DIR, -estate=NAME, -help and -version do."
                 ),
             ),
-            UsageError::UnknownCommand { name } => (
+            UsageError::UnknownCommand { name, group } => (
                 format!("There is no command {name:?}"),
-                "To see all commands, run: plumb -help".into(),
+                match group {
+                    Some(group) => format!(
+                        "To see the commands that begin with {group:?}, run: plumb {group} -help"
+                    ),
+                    None => "To see all commands, run: plumb -help".into(),
+                },
             ),
             UsageError::Undefined { flag } => {
                 flags(format!("flag provided but not defined: -{flag}"))

@@ -1,7 +1,9 @@
 //! `TF_LOG`: what happens inside, for whoever looks for a fault.
 
 use crate::environment::ProcessEnvironment;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Mutex;
 use tracing::level_filters::LevelFilter;
 
@@ -17,11 +19,13 @@ pub(crate) fn start(environment: &ProcessEnvironment) {
         Some(_) => LevelFilter::TRACE,
     };
     let log = tracing_subscriber::fmt().with_max_level(level).with_ansi(false);
-    let file = environment
-        .get("TF_LOG_PATH")
-        .and_then(|path| OpenOptions::new().create(true).append(true).open(path).ok());
-    match file {
+    match environment.get("TF_LOG_PATH").and_then(|path| open(path).ok()) {
         Some(file) => log.with_writer(Mutex::new(file)).init(),
-        None => log.with_writer(std::io::stderr).init(),
+        None => log.with_writer(io::stderr).init(),
     }
+}
+
+/// A file for its owner alone: providers log what they like.
+fn open(path: &str) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }

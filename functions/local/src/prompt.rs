@@ -4,6 +4,7 @@ use crate::terminal;
 use engine::{Stop, StopLevel};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, BufRead, Write};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Asks at the terminal; the line that was entered, without blanks around it.
 ///
@@ -24,9 +25,16 @@ pub(crate) async fn ask(stop: &Stop, title: String, description: String) -> io::
 /// # Errors
 /// As [`ask`].
 pub(crate) async fn ask_secret(stop: &Stop, title: String) -> io::Result<String> {
+    // Listened to before anything is hidden: a process that a signal ends would leave its terminal so.
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
     // Here and not where the line is waited for, so that it ends whatever becomes of the waiting.
     let _hidden = Hidden::begin();
-    ask(stop, title, "What you enter is not shown.".to_owned()).await
+    tokio::select! {
+        answer = ask(stop, title, "What you enter is not shown.".to_owned()) => answer,
+        _ = interrupt.recv() => Err(io::ErrorKind::Interrupted.into()),
+        _ = terminate.recv() => Err(io::ErrorKind::Interrupted.into()),
+    }
 }
 
 /// Until it is dropped, what is entered at the terminal is not shown.

@@ -96,8 +96,14 @@ impl Context {
             let variables = variables.clone();
             let context =
                 self.evaluation(configuration, Operation::Plan, variables, Some(now), &pool);
-            let (plan, found) = planning::plan(context, options, previous.clone(), rehearsed).await;
+            let (mut plan, found) =
+                planning::plan(context, options, previous.clone(), rehearsed).await;
             diagnostics.extend(found);
+            if !diagnostics.has_errors() {
+                let context = self.planned(configuration, &plan, Operation::Plan, &pool);
+                diagnostics.extend(applying::check_order(&context, &plan));
+                plan.complete &= !diagnostics.has_errors();
+            }
             (plan, without_repetitions(diagnostics))
         };
         match self.supervise(&pool, work).await {
@@ -287,8 +293,12 @@ impl Context {
         if missing.has_errors() {
             return missing;
         }
+        // Without what a module asks for, nothing is evaluated.
+        let arguments = validate_module_arguments(configuration);
+        if arguments.has_errors() {
+            return arguments;
+        }
         let mut diagnostics = validate_references(configuration);
-        diagnostics.extend(validate_module_arguments(configuration));
         let context =
             self.evaluation(configuration, Operation::Validate, Variables::new(), None, pool);
         let options = PlanOptions::default();

@@ -10,6 +10,7 @@ use language::diagnostics::Diagnostic;
 use language::module::{Configuration, ModuleNode, ResourceBlock};
 use language::source::Span;
 use language::syntax::ast::Body;
+use language::syntax::suggest;
 use providers::{Provider, ProviderSchema, TypedSchema};
 use std::sync::Arc;
 use values::address::{
@@ -123,6 +124,14 @@ fn unsupported(
     };
     let name = provider.for_display();
     let mut detail = format!("The provider {name} does not support {what} {:?}.", &**ty);
+    let near = match resource.mode {
+        ResourceMode::Managed => suggest(ty, schemas.resources.keys().map(|name| &**name)),
+        ResourceMode::Data => suggest(ty, schemas.data_sources.keys().map(|name| &**name)),
+        ResourceMode::Ephemeral => None,
+    };
+    if let (None, Some(near)) = (other, near) {
+        detail.push_str(&format!(" Did you mean {near:?}?"));
+    }
     if let Some((kind, right, wrong)) = other {
         detail.push_str(&format!("\n\nDid you intend to use the {kind} {:?}? If so, declare this using a {right:?} block instead of a {wrong:?} block.", &**ty));
     }

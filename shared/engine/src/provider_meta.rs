@@ -5,12 +5,9 @@ use async_trait::async_trait;
 use language::diagnostics::Diagnostic;
 use language::module::ProviderMeta;
 use providers::{
-    ApplyResourceRequest, ApplyResourceResponse, CallFunctionRequest, ConfigureRequest,
-    EphemeralHandle, FunctionError, ImportResourceRequest, ImportResourceResponse,
-    MoveResourceRequest, MoveResourceResponse, OpenEphemeralRequest, OpenEphemeralResponse,
-    PlanResourceRequest, PlanResourceResponse, Provider, ProviderError, ProviderSchema,
-    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
-    RenewEphemeralResponse, Response, UpgradeIdentityRequest, UpgradeResourceStateRequest,
+    ApplyResourceRequest, ApplyResourceResponse, PlanResourceRequest, PlanResourceResponse,
+    Provider, ProviderError, ProviderSchema, ReadDataSourceRequest, ReadDataSourceResponse,
+    ReadResourceRequest, ReadResourceResponse, Response,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -112,58 +109,12 @@ impl Provider for WithMeta {
         self.provider.address()
     }
 
+    fn beneath(&self) -> Option<&dyn Provider> {
+        Some(&*self.provider)
+    }
+
     async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
         self.provider.schema().await
-    }
-
-    async fn validate_provider_config(
-        &self,
-        config: &Value,
-    ) -> Result<Response<Value>, ProviderError> {
-        self.provider.validate_provider_config(config).await
-    }
-
-    async fn validate_resource_config(
-        &self,
-        ty: &str,
-        config: &Value,
-        write_only_allowed: bool,
-    ) -> Result<Response<()>, ProviderError> {
-        self.provider.validate_resource_config(ty, config, write_only_allowed).await
-    }
-
-    async fn validate_data_config(
-        &self,
-        ty: &str,
-        config: &Value,
-    ) -> Result<Response<()>, ProviderError> {
-        self.provider.validate_data_config(ty, config).await
-    }
-
-    async fn validate_ephemeral_config(
-        &self,
-        ty: &str,
-        config: &Value,
-    ) -> Result<Response<()>, ProviderError> {
-        self.provider.validate_ephemeral_config(ty, config).await
-    }
-
-    async fn configure(&self, request: ConfigureRequest) -> Result<Response<()>, ProviderError> {
-        self.provider.configure(request).await
-    }
-
-    async fn upgrade_resource_state(
-        &self,
-        request: UpgradeResourceStateRequest,
-    ) -> Result<Response<Value>, ProviderError> {
-        self.provider.upgrade_resource_state(request).await
-    }
-
-    async fn upgrade_resource_identity(
-        &self,
-        request: UpgradeIdentityRequest,
-    ) -> Result<Response<Value>, ProviderError> {
-        self.provider.upgrade_resource_identity(request).await
     }
 
     async fn read_resource(
@@ -190,54 +141,12 @@ impl Provider for WithMeta {
         self.provider.apply_resource(ApplyResourceRequest { provider_meta, ..request }).await
     }
 
-    async fn import_resource(
-        &self,
-        request: ImportResourceRequest,
-    ) -> Result<Response<ImportResourceResponse>, ProviderError> {
-        self.provider.import_resource(request).await
-    }
-
-    async fn move_resource(
-        &self,
-        request: MoveResourceRequest,
-    ) -> Result<Response<MoveResourceResponse>, ProviderError> {
-        self.provider.move_resource(request).await
-    }
-
     async fn read_data_source(
         &self,
         request: ReadDataSourceRequest,
     ) -> Result<Response<ReadDataSourceResponse>, ProviderError> {
         let provider_meta = self.with(request.provider_meta);
         self.provider.read_data_source(ReadDataSourceRequest { provider_meta, ..request }).await
-    }
-
-    async fn open_ephemeral(
-        &self,
-        request: OpenEphemeralRequest,
-    ) -> Result<Response<OpenEphemeralResponse>, ProviderError> {
-        self.provider.open_ephemeral(request).await
-    }
-
-    async fn renew_ephemeral(
-        &self,
-        handle: EphemeralHandle,
-    ) -> Result<Response<RenewEphemeralResponse>, ProviderError> {
-        self.provider.renew_ephemeral(handle).await
-    }
-
-    async fn close_ephemeral(
-        &self,
-        handle: EphemeralHandle,
-    ) -> Result<Response<()>, ProviderError> {
-        self.provider.close_ephemeral(handle).await
-    }
-
-    async fn call_function(
-        &self,
-        request: CallFunctionRequest,
-    ) -> Result<Result<Value, FunctionError>, ProviderError> {
-        self.provider.call_function(request).await
     }
 
     async fn stop(&self) -> Result<(), ProviderError> {

@@ -155,6 +155,8 @@ impl ConfigurationEdges<'_> {
                 for expression in call.count().into_iter().chain(call.for_each()) {
                     self.refer(id, node, expression);
                 }
+                // Whoever uses an output of the module waits for what the module waits for.
+                self.depend(id, node, &call.depends_on);
             }
         }
     }

@@ -95,7 +95,9 @@ impl Ord for Version {
     }
 }
 
-fn compare_prereleases(left: &str, right: &str) -> Ordering {
+/// The order of what stands after `-` in two versions: by identifiers, numbers before words, and a release, which has
+/// none, last.
+pub fn compare_prereleases(left: &str, right: &str) -> Ordering {
     match (left.is_empty(), right.is_empty()) {
         (true, true) => return Ordering::Equal,
         (true, false) => return Ordering::Greater,
@@ -177,6 +179,14 @@ impl VersionConstraints {
     /// names a pre-release of the same numbers.
     pub fn matches(&self, version: &Version) -> bool {
         self.0.iter().all(|constraint| constraint.matches(version))
+    }
+
+    /// The constraints of such a text that name a pre-release, as they stand there.
+    pub fn prereleases(text: &str) -> impl Iterator<Item = &str> {
+        text.split(',').filter(|part| {
+            let parsed: Result<VersionConstraints, VersionError> = part.parse();
+            parsed.is_ok_and(|one| one.0.iter().any(|c| !c.version.prerelease.is_empty()))
+        })
     }
 
     /// The one version that will do, where it is named and nothing else is said.

@@ -125,7 +125,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A store of records or artifacts that keeps account of its calls. Put it below a cache to count trips.
+/// A store of records or artifacts that keeps account of its calls.
 ///
 /// Every call is kept until [`reset`](Self::reset): this is for tests and measurements.
 #[derive(Debug, Default)]

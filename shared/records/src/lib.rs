@@ -24,8 +24,7 @@
 //!
 //! Stores stack, each over any other, an `Arc<dyn RecordStore>` included:
 //!
-//! - [`RunCache`] reads an estate in bulk once per invocation, until the first write.
-//! - [`CountingStore`] keeps account of calls by method, key, accessor and call site; below a cache, of trips.
+//! - [`CountingStore`] keeps account of calls by method, key, accessor and call site.
 //! - [`testing::ObservedStore`] shows every write to a test, which may lose the answer or end the process.
 //!
 //! # Failures
@@ -47,7 +46,6 @@ mod key;
 pub mod kubernetes;
 mod memory;
 mod record_store;
-mod run_cache;
 #[cfg(feature = "s3")]
 pub mod s3;
 mod service_refusal;
@@ -62,7 +60,6 @@ pub use error::{FileOperation, StoreError};
 pub use key::{Key, KeyFault, MAX_KEY_LENGTH};
 pub use memory::{MemoryArtifacts, MemoryStore};
 pub use record_store::{BulkRead, Entry, Hold, HoldGuard, Record, RecordStore};
-pub use run_cache::{RunCache, Uncached};
 pub use service_refusal::{
     Blame, BlameKind, Denial, KeyProblem, PolicyKind, RefusalCause, ServiceRefusal,
 };

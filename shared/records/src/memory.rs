@@ -190,7 +190,7 @@ impl ArtifactStore for MemoryArtifacts {
     }
 }
 
-pub(crate) fn starting_with<'a, T>(
+fn starting_with<'a, T>(
     map: &'a BTreeMap<Key, T>,
     prefix: &'a str,
 ) -> impl Iterator<Item = (&'a Key, &'a T)> {

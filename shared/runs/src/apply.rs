@@ -15,7 +15,9 @@ use engine::stages::{
     AuthenticityFacts, Waiver, World, authenticate, check_lineage, check_resources, check_serial,
     check_upstream,
 };
-use engine::transaction::{Begun, Transaction, TransactionRequest, is_only_busy, members};
+use engine::transaction::{
+    Begun, Progress, Transaction, TransactionRequest, is_only_busy, members,
+};
 use engine::verdict::Verdict;
 use engine::{
     Applied, ApplyOptions, Deadline, Ending, ProviderSettler, StopCause, Unanswered, Variables,
@@ -68,6 +70,8 @@ pub struct ApplyOutcome {
     pub plan: SavedPlan,
     /// What was done; `None` where the plan was rejected and nothing was changed.
     pub applied: Option<Applied>,
+    /// How far each change has come, with those of earlier invocations; empty where the plan was rejected.
+    pub progress: Progress,
     /// What the configuration and the providers say.
     pub diagnostics: Diagnostics,
     /// What the stages came to.
@@ -181,6 +185,7 @@ pub async fn apply(
             Some(StopCause::Deadline) | None => applied.ending = Ending::Continue,
         }
     }
+    let progress = executing.progress();
     let ended = match is_left {
         // Another invocation goes on from what is recorded.
         true => executing.pause().await.map(|_| None),
@@ -195,7 +200,8 @@ pub async fn apply(
         Err(error) => (None, Some(error.into())),
     };
     saved.plan = Arc::unwrap_or_clone(plan);
-    Ok(ApplyOutcome { plan: saved, applied: Some(applied), diagnostics, verdicts, header, unended })
+    let applied = Some(applied);
+    Ok(ApplyOutcome { plan: saved, applied, progress, diagnostics, verdicts, header, unended })
 }
 
 /// Who finds out what became of the calls of the dead.
@@ -324,6 +330,13 @@ impl ApplyOutcome {
 }
 
 fn rejected(plan: SavedPlan, verdicts: Vec<Verdict>) -> ApplyOutcome {
-    let diagnostics = Diagnostics::new();
-    ApplyOutcome { plan, applied: None, diagnostics, verdicts, header: None, unended: None }
+    ApplyOutcome {
+        plan,
+        applied: None,
+        progress: Progress::default(),
+        diagnostics: Diagnostics::new(),
+        verdicts,
+        header: None,
+        unended: None,
+    }
 }

@@ -125,11 +125,32 @@ impl RunError {
     }
 }
 
-/// Our errors are clauses; a diagnostic's detail is made of sentences.
-fn sentence(text: &str) -> String {
+/// Our errors are clauses; a diagnostic's detail is made of sentences. A name that one begins with stays as it is.
+pub fn sentence(text: &str) -> String {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let word = word.trim_end_matches([',', ':', ';']);
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic() || b"'-".contains(&byte));
     let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let first = match chars.next() {
+        Some(first) if is_plain => first.to_uppercase().to_string(),
+        first => first.map(String::from).unwrap_or_default(),
+    };
     let rest = chars.as_str();
     let end = if rest.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("{first}{rest}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn names_that_a_sentence_begins_with_stay_as_they_are() {
+        assert_eq!(sentence("nothing was done"), "Nothing was done.");
+        assert_eq!(sentence("no, it was not!"), "No, it was not!");
+        assert_eq!(sentence("pulled.tfstate is no state"), "pulled.tfstate is no state.");
+        assert_eq!(sentence("s3://bucket/key: gone"), "s3://bucket/key: gone.");
+        assert_eq!(sentence("test_thing.a has an object"), "test_thing.a has an object.");
+        assert_eq!(sentence(""), ".");
+    }
 }

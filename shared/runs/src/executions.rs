@@ -11,7 +11,10 @@ use std::error::Error as StdError;
 #[non_exhaustive]
 pub enum ExecutionError {
     /// The execution no longer waits.
-    #[error("the execution does not wait any more: it was answered, or its time was up")]
+    #[error(
+        "the execution does not wait any more: it was answered, its time was up, or it is about to ask anew; look at the run, and where it \
+         still waits decide again"
+    )]
     NotWaiting,
     /// The service failed or refused.
     #[error("{operation} failed: {problem}")]

@@ -57,7 +57,11 @@ pub async fn find(editor: &Editor<'_>, name: &str) -> Result<UnderWay, RunError>
     }
     let plans = |found: &[UnderWay]| found.iter().map(|one| one.plan.to_string()).collect();
     let others = plans(&all);
-    all.retain(|one| one.plan.as_str().starts_with(name) || one.run.as_str().starts_with(name));
+    // An empty name is what is left of a variable that nobody has set, and means nobody's.
+    all.retain(|one| {
+        !name.is_empty()
+            && (one.plan.as_str().starts_with(name) || one.run.as_str().starts_with(name))
+    });
     let several = plans(&all);
     match (all.pop(), all.is_empty()) {
         (Some(only), true) => Ok(only),

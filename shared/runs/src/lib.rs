@@ -76,5 +76,5 @@ pub mod webhook;
 mod workplace;
 pub mod workspace;
 
-pub use error::RunError;
+pub use error::{RunError, sentence};
 pub use workplace::{Workplace, locked_providers};

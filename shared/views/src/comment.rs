@@ -3,9 +3,11 @@
 //! Whatever is not ours stands in code, where hosts neither format it nor tell the people and teams that it names.
 
 use crate::diff::{DiffRow, Mark, RowValue};
-use crate::run_report::{ChangeReport, Danger, PlanReport, RunReport, summary_line};
-use crate::visible::name_of;
-use engine::verdict::Verdict;
+use crate::run_report::{
+    ChangeReport, ChangeStanding, Danger, PlanReport, RunReport, standing_line, summary_line,
+};
+use crate::visible::named;
+use engine::verdict::{Outcome, Verdict};
 use std::collections::BTreeMap;
 
 /// What stands above a comment.
@@ -29,27 +31,32 @@ const LISTED: usize = 20;
 const LINES: usize = 60;
 /// Letters of one name or sentence within a line.
 const LETTERS: usize = 240;
-/// Room for what ends a comment that is cut.
-const RESERVE: usize = 400;
+/// Letters of one value: what differs in longer ones is on the run's page.
+const VALUE: usize = 1_000;
+/// Room for headings, and for what says that something is cut.
+const RESERVE: usize = 600;
 
 /// The comment on a run: what it does, what may be lost, what to do, and folded below all changes as far as there is room.
 pub fn comment(report: &RunReport, options: CommentOptions<'_>) -> String {
     let mut out = format!("{}\n", options.marker);
     push_head(report, options, &mut out);
+    push_standings(report, &mut out);
     if let Some(plan) = &report.plan {
         push_dangerous(plan, &mut out);
     }
-    push_rejections(&report.verdicts, &mut out);
+    let room = options.room.saturating_sub(RESERVE);
+    // What follows, the commands above all, needs room too.
+    push_verdicts(&report.verdicts, room / 2, &mut out);
     if let Some(next) = &report.next {
         out.push_str(&format!("{}\n\n", next.sentence));
         for (what, command) in &next.commands {
-            out.push_str(&format!("{what}:\n\n{}\n", fenced("sh", &visible(command))));
+            out.push_str(&format!("{what}:\n\n{}\n", fenced("sh", &named(command))));
         }
     }
-    let room = options.room.saturating_sub(RESERVE);
     push_messages(report, room, &mut out);
     if let Some(plan) = &report.plan {
         push_changes(plan, room, &mut out);
+        push_drift(plan, room, &mut out);
     }
     out
 }
@@ -63,6 +70,7 @@ fn push_head(report: &RunReport, options: CommentOptions<'_>, out: &mut String) 
     ));
     if let Some(plan) = &report.plan {
         out.push_str(&format!(": {}", summary_line(plan)));
+        plan.limits().for_each(|limit| out.push_str(&format!("; {limit}")));
     }
     out.push_str("**");
     if let Some(commit) = options.commit {
@@ -74,18 +82,36 @@ fn push_head(report: &RunReport, options: CommentOptions<'_>, out: &mut String) 
     out.push_str("\n\n");
 }
 
+/// How far the changes have come of an apply that did not make all of them.
+fn push_standings(report: &RunReport, out: &mut String) {
+    let standings = report.standings();
+    if standings.is_empty() {
+        return;
+    }
+    out.push_str(&format!("**What was done**: {}.\n\n", standing_line(&standings)));
+    let open = standings.iter().filter(|at| at.standing != ChangeStanding::Recorded);
+    let more = open.clone().count().saturating_sub(LISTED);
+    for at in open.take(LISTED) {
+        out.push_str(&format!("- {}: {}\n", code(&at.change.name()), at.standing.says()));
+    }
+    if more > 0 {
+        out.push_str(&format!("- and {more} more\n"));
+    }
+    out.push('\n');
+}
+
 fn push_dangerous(plan: &PlanReport, out: &mut String) {
     let dangerous = plan.dangerous();
     if dangerous.is_empty() {
         return;
     }
     out.push_str("**Look at these first**\n\n");
-    for change in dangerous.iter().take(LISTED) {
+    for (_, change) in dangerous.iter().take(LISTED) {
         let sign = match change.danger {
             Danger::LosesData => "⛔ ",
             _ => "",
         };
-        out.push_str(&format!("- {sign}**{}** {}", change.verb(), code(&name(change))));
+        out.push_str(&format!("- {sign}**{}** {}", change.verb(), code(&change.name())));
         if let Some(kind) = change.holds.as_deref().filter(|_| change.danger == Danger::LosesData) {
             out.push_str(&format!(" ({}: its data is lost)", code(kind)));
         }
@@ -100,38 +126,52 @@ fn push_dangerous(plan: &PlanReport, out: &mut String) {
     out.push('\n');
 }
 
-fn name(change: &ChangeReport) -> String {
-    match &change.deposed {
-        Some(key) => format!("{} (deposed {key})", change.address),
-        None => change.address.clone(),
-    }
-}
-
-fn push_rejections(verdicts: &[Verdict], out: &mut String) {
-    let rejections: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.is_reject()).collect();
-    if rejections.is_empty() {
-        return;
-    }
-    out.push_str("**The plan is refused, and nothing was changed**\n\n");
-    for verdict in rejections.iter().take(LISTED) {
-        out.push_str(&format!("- **{}** ", verdict.stage));
-        if let Some(at) = &verdict.address {
-            let path = verdict.path.as_deref().unwrap_or_default();
-            out.push_str(&format!("{} ", code(&format!("{at}{path}"))));
+/// What the stages object to, and what they warn of: whoever agrees agrees to that as well.
+fn push_verdicts(verdicts: &[Verdict], room: usize, out: &mut String) {
+    for (outcome, title) in [
+        (Outcome::Reject, "The plan is refused, and nothing was changed"),
+        (Outcome::Warn, "What the stages warn of"),
+    ] {
+        let found: Vec<&Verdict> =
+            verdicts.iter().filter(|verdict| verdict.outcome == outcome).collect();
+        if found.is_empty() {
+            continue;
         }
-        out.push_str(&code(&verdict.message));
-        if let (Some(planned), Some(actual)) = (&verdict.planned, &verdict.actual) {
-            out.push_str(&format!(": planned {}, found {}", code(planned), code(actual)));
+        out.push_str(&format!("**{title}**\n\n"));
+        let mut left = found.len();
+        for verdict in found.into_iter().take(LISTED) {
+            let line = finding(verdict);
+            if out.len() + line.len() > room {
+                break;
+            }
+            out.push_str(&line);
+            left -= 1;
         }
-        if let Some(remedy) = &verdict.remedy {
-            out.push_str(&format!("; to mend it: {}", code(remedy)));
+        if left > 0 {
+            out.push_str(&format!("- and {left} more\n"));
         }
         out.push('\n');
     }
-    if rejections.len() > LISTED {
-        out.push_str(&format!("- and {} more\n", rejections.len() - LISTED));
+}
+
+fn finding(verdict: &Verdict) -> String {
+    let mut line = format!("- **{}** ", verdict.stage);
+    if let Some(at) = &verdict.address {
+        let path = verdict.path.as_deref().unwrap_or_default();
+        line.push_str(&format!("{} ", code(&format!("{at}{path}"))));
     }
-    out.push('\n');
+    line.push_str(&code(&verdict.message));
+    if let (Some(planned), Some(actual)) = (&verdict.planned, &verdict.actual) {
+        line.push_str(&format!(": planned {}, found {}", code(planned), code(actual)));
+    }
+    if let Some(by) = &verdict.waived_by {
+        line.push_str(&format!("; accepted by {}", code(by.as_str())));
+    }
+    if let Some(remedy) = &verdict.remedy {
+        line.push_str(&format!("; to mend it: {}", code(remedy)));
+    }
+    line.push('\n');
+    line
 }
 
 fn push_messages(report: &RunReport, room: usize, out: &mut String) {
@@ -141,7 +181,7 @@ fn push_messages(report: &RunReport, room: usize, out: &mut String) {
         if lines.len() > LINES {
             text.push_str("\n…");
         }
-        let text = fenced("", &visible(&text));
+        let text = fenced("", &named(&text));
         if out.len() + text.len() > room {
             out.push_str("More errors and warnings are on the run's page.\n\n");
             return;
@@ -151,26 +191,54 @@ fn push_messages(report: &RunReport, room: usize, out: &mut String) {
     }
 }
 
-/// All changes, those that may lose something first in each module.
+/// What is to be done.
 fn push_changes(plan: &PlanReport, room: usize, out: &mut String) {
-    let all = plan.changes.iter().chain(&plan.drift);
-    let mut modules = BTreeMap::<&str, Vec<&ChangeReport>>::new();
-    let mut count = 0;
-    for change in all {
-        modules.entry(&change.module).or_default().push(change);
-        count += 1;
-    }
-    if count == 0 && plan.outputs.is_empty() {
+    if plan.changes.is_empty() && plan.outputs.is_empty() {
         return;
     }
-    let title = match count {
+    let title = match plan.changes.len() {
         0 => "Outputs".to_owned(),
         1 => "The change".to_owned(),
         n => format!("All {n} changes"),
     };
     out.push_str(&format!("<details><summary>{title}</summary>\n\n"));
-    let mut written = 0;
-    'all: for (module, mut changes) in modules {
+    push_by_module(&plan.changes, room, out);
+    for output in &plan.outputs {
+        let mut text = format!("# output {}\n", visible_line(&output.name));
+        push_rows(&output.rows, &mut text);
+        let text = fenced("diff", &text);
+        if out.len() + text.len() > room {
+            out.push_str("More outputs are cut here; the run's page has all of them.\n\n");
+            break;
+        }
+        out.push_str(&text);
+        out.push('\n');
+    }
+    out.push_str("</details>\n");
+}
+
+/// What changed in the world, apart from what is to be done: nobody shall take the one for the other.
+fn push_drift(plan: &PlanReport, room: usize, out: &mut String) {
+    let count = match plan.drift.len() {
+        0 => return,
+        1 => "1 object".to_owned(),
+        n => format!("{n} objects"),
+    };
+    out.push_str(&format!(
+        "\n<details><summary>Changed outside of Plumbline: {count}</summary>\n\n"
+    ));
+    push_by_module(&plan.drift, room, out);
+    out.push_str("</details>\n");
+}
+
+/// Changes, those that may lose something first in each module.
+fn push_by_module(changes: &[ChangeReport], room: usize, out: &mut String) {
+    let mut modules = BTreeMap::<&str, Vec<&ChangeReport>>::new();
+    for change in changes {
+        modules.entry(&change.module).or_default().push(change);
+    }
+    let mut left = changes.len();
+    for (module, mut changes) in modules {
         changes.sort_by_key(|change| (std::cmp::Reverse(change.danger), change.verb()));
         let mut heading = match module.is_empty() {
             true => String::new(),
@@ -178,39 +246,31 @@ fn push_changes(plan: &PlanReport, room: usize, out: &mut String) {
         };
         for change in changes {
             let text = format!("{heading}{}\n", fenced("diff", &difference(change)));
+            // One that is large leaves no other without room.
             if out.len() + text.len() > room {
-                break 'all;
+                continue;
             }
             out.push_str(&text);
             heading.clear();
-            written += 1;
+            left -= 1;
         }
     }
-    if written < count {
-        out.push_str(&format!(
-            "{} more changes are cut here; the run's page has all of them.\n\n",
-            count - written
-        ));
-    } else {
-        for output in &plan.outputs {
-            let mut text = format!("# output {}\n", visible_line(&output.name));
-            push_rows(&output.rows, &mut text);
-            let text = fenced("diff", &text);
-            if out.len() + text.len() > room {
-                out.push_str("More outputs are cut here; the run's page has all of them.\n\n");
-                break;
-            }
-            out.push_str(&text);
-            out.push('\n');
-        }
+    match left {
+        0 => {}
+        1 => out.push_str("1 more change is cut here; the run's page has it.\n\n"),
+        n => out.push_str(&format!(
+            "{n} more changes are cut here; the run's page has all of them.\n\n"
+        )),
     }
-    out.push_str("</details>\n");
 }
 
 fn difference(change: &ChangeReport) -> String {
-    let mut text = format!("# {} {}\n", change.verb(), visible_line(&name(change)));
+    let mut text = format!("# {} {}\n", change.verb(), visible_line(&change.name()));
     if let Some(from) = &change.moved_from {
         text.push_str(&format!("# moved from {}\n", visible_line(from)));
+    }
+    if let Some(id) = change.imported.as_deref().filter(|id| !id.is_empty()) {
+        text.push_str(&format!("# imported from {}\n", visible_line(id)));
     }
     if let Some(reason) = &change.reason {
         text.push_str(&format!("# {}\n", visible_line(reason)));
@@ -238,9 +298,10 @@ fn push_rows(rows: &[DiffRow], out: &mut String) {
             RowValue::Text(text)
             | RowValue::Open(text)
             | RowValue::Close(text)
-            | RowValue::Line(text) => out.push_str(&visible_line(text)),
+            | RowValue::Line(text) => out.push_str(&short_line(text, VALUE)),
             RowValue::Change(before, after) => {
-                out.push_str(&format!("{} -> {}", visible_line(before), visible_line(after)));
+                let (before, after) = (short_line(before, VALUE), short_line(after, VALUE));
+                out.push_str(&format!("{before} -> {after}"));
             }
             RowValue::Hidden(count, part) => out.push_str(&format!("# {}", part.unchanged(*count))),
             RowValue::Note(text) => out.push_str(&format!("# {}", visible_line(text))),
@@ -264,11 +325,7 @@ fn fenced(language: &str, text: &str) -> String {
 
 /// Code within a line, that nothing in it ends.
 fn code(text: &str) -> String {
-    let mut text = visible_line(text);
-    if let Some((end, _)) = text.char_indices().nth(LETTERS) {
-        text.truncate(end);
-        text.push('…');
-    }
+    let text = short_line(text, LETTERS);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
     // A space keeps what begins or ends with a backtick apart, and is not shown.
@@ -278,19 +335,17 @@ fn code(text: &str) -> String {
     }
 }
 
-fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match name_of(c) {
-            Some(name) => out.push_str(&name),
-            None => out.push(c),
-        }
-    }
-    out
+fn visible_line(text: &str) -> String {
+    named(text).replace('\n', " ")
 }
 
-fn visible_line(text: &str) -> String {
-    visible(text).replace('\n', " ")
+fn short_line(text: &str, letters: usize) -> String {
+    let mut text = visible_line(text);
+    if let Some((end, _)) = text.char_indices().nth(letters) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// A link's address, out of which no text leads.

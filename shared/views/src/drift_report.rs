@@ -2,10 +2,16 @@
 
 use crate::colour::Colour;
 use crate::run_report::ChangeReport;
+use crate::visible::named;
+use engine::clock::moment;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+
+/// What stands in place of the objects that differ, where none is known.
+pub(crate) const FORGOTTEN: &str =
+    "Which objects differ is not known: what was found is kept no more, or it was outputs alone.";
 
 /// Version of the JSON.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -122,26 +128,31 @@ impl DriftReport {
         )?;
         for estate in &self.estates {
             let last = estate.looks.first();
-            if let Some(look) = last.filter(|look| look.outcome == DriftOutcome::NotChecked) {
-                let line = "\n[bold]{}[reset] [yellow]could not be checked[reset]: {}";
+            if let Some(look) = last.filter(|look| !look.is_checked()) {
+                let line = "\n[bold]{}[reset] [yellow]could not be checked[reset]: {}{}";
                 let code = look.code.as_deref().unwrap_or_default();
-                writeln!(out, "{}", colour.paint(line, &[&estate.estate, code]))?;
+                let before = match estate.has_drifted() {
+                    true => "; when it last was, it had drifted",
+                    false => "",
+                };
+                writeln!(out, "{}", colour.paint(line, &[&estate.estate, code, before]))?;
             } else if last.is_none() {
                 writeln!(
                     out,
                     "{}",
                     colour.paint("\n[bold]{}[reset] was never looked at", &[&estate.estate])
                 )?;
-            } else if !estate.drifted.is_empty() {
+            } else if estate.has_drifted() {
                 let line = "\n[bold]{}[reset] [red]has drifted[reset]";
                 writeln!(out, "{}", colour.paint(line, &[&estate.estate]))?;
             }
+            if estate.has_drifted() && estate.drifted.is_empty() {
+                writeln!(out, "  {FORGOTTEN}")?;
+            }
             for object in &estate.drifted {
-                let since = Timestamp::from_second(object.since);
-                let since =
-                    since.map_or_else(|_| object.since.to_string(), |time| time.to_string());
-                let (address, seen, looks) = (&object.change.address, object.seen, object.looks);
-                writeln!(out, "  {address}: since {since}, at {seen} of {looks} looks")?;
+                let (name, since) = (named(&object.change.name()), moment(object.since));
+                let (seen, looks) = (object.seen, object.looks);
+                writeln!(out, "  {name}: since {since}, at {seen} of {looks} looks")?;
             }
         }
         Ok(())
@@ -149,26 +160,37 @@ impl DriftReport {
 
     /// How many estates differ, and how many could not be looked at when somebody last did.
     pub fn counts(&self) -> (usize, usize) {
-        let drifted = self.estates.iter().filter(|estate| !estate.drifted.is_empty()).count();
+        let drifted = self.estates.iter().filter(|estate| estate.has_drifted()).count();
         let unchecked = self.estates.iter().filter(|estate| !estate.is_checked()).count();
         (drifted, unchecked)
+    }
+}
+
+impl DriftLook {
+    /// Whether it saw anything.
+    pub fn is_checked(&self) -> bool {
+        self.outcome != DriftOutcome::NotChecked
     }
 }
 
 impl EstateDrift {
     /// Of looks, the last one first, each with what differed.
     pub fn new(estate: &str, looks: Vec<(DriftLook, Vec<ChangeReport>)>) -> EstateDrift {
-        let checked = |look: &DriftLook| look.outcome != DriftOutcome::NotChecked;
-        let named = |change: &ChangeReport| (change.address.clone(), change.deposed.clone());
+        let object_of = |change: &ChangeReport| (change.address.clone(), change.deposed.clone());
+        // What a look has found may be kept no more.
+        let is_known = |look: &DriftLook, changes: &[ChangeReport]| match look.outcome {
+            DriftOutcome::Clean => true,
+            DriftOutcome::Drifted => !changes.is_empty(),
+            DriftOutcome::NotChecked => false,
+        };
         let seeing: Vec<(i64, BTreeSet<_>)> = looks
             .iter()
-            .filter(|(look, _)| checked(look))
-            .map(|(look, changes)| (look.at, changes.iter().map(named).collect()))
+            .filter(|(look, changes)| is_known(look, changes))
+            .map(|(look, changes)| (look.at, changes.iter().map(object_of).collect()))
             .collect();
-        let last =
-            looks.iter().find(|(look, _)| checked(look)).map(|(_, changes)| changes.as_slice());
+        let last = looks.iter().find(|(look, _)| look.is_checked());
         let object = |change: &ChangeReport| {
-            let name = named(change);
+            let name = object_of(change);
             let unbroken = seeing.iter().take_while(|(_, seen)| seen.contains(&name));
             DriftedObject {
                 since: unbroken.last().map_or(0, |(at, _)| *at),
@@ -177,10 +199,12 @@ impl EstateDrift {
                 change: change.clone(),
             }
         };
-        let drifted: Vec<_> = last.unwrap_or_default().iter().map(object).collect();
-        let now: BTreeSet<_> = drifted.iter().map(|object| named(&object.change)).collect();
+        let found = last.iter().flat_map(|(_, changes)| changes);
+        let drifted: Vec<_> = found.map(object).collect();
+        let now: BTreeSet<_> = drifted.iter().map(|object| object_of(&object.change)).collect();
         let before: BTreeSet<_> = seeing.iter().flat_map(|(_, seen)| seen).collect();
-        let recovered = before.into_iter().filter(|name| !now.contains(*name));
+        let tells = last.is_some_and(|(look, changes)| is_known(look, changes));
+        let recovered = before.into_iter().filter(|name| tells && !now.contains(*name));
         EstateDrift {
             estate: estate.to_owned(),
             recovered: recovered.map(|(address, _)| address.clone()).collect(),
@@ -191,8 +215,13 @@ impl EstateDrift {
 
     /// Whether the last look saw anything.
     pub fn is_checked(&self) -> bool {
-        let last = self.looks.first();
-        last.is_some_and(|look| look.outcome != DriftOutcome::NotChecked)
+        self.looks.first().is_some_and(DriftLook::is_checked)
+    }
+
+    /// Whether anything differed when it was last looked at successfully; what, may be kept no more.
+    pub fn has_drifted(&self) -> bool {
+        let last = self.looks.iter().find(|look| look.is_checked());
+        last.is_some_and(|look| look.outcome == DriftOutcome::Drifted)
     }
 }
 

@@ -7,6 +7,7 @@
 //! Where it has `TEST_PROVIDER_REQUEST_TOKENS`, the provider knows request tokens; where it has
 //! `TEST_PROVIDER_NAME_IDENTITY`, a thing is identified by its name.
 
+mod encoding;
 mod ephemeral;
 mod functions;
 mod nested;

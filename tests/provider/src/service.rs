@@ -1,18 +1,21 @@
 //! The calls of the protocol, answered from the world.
 
+use crate::encoding::{
+    decode, encode, encode_identity, error, internal, meta, module, path_to_wire,
+};
 use crate::ephemeral::Token;
 use crate::parricide::Parricide;
 use crate::server::Provider;
 use crate::world::{LoggedCall, World};
 use crate::{ephemeral, functions, nested, request_tokens, schemas, thing};
-use providers::protocol::{from_dynamic_value, tfplugin6 as wire, to_dynamic_value};
+use providers::protocol::tfplugin6 as wire;
 use std::io;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::sync::watch;
 use tonic::{Request, Response, Status};
 use values::json::type_to_json;
-use values::{Path, PathStep, Type, Value};
+use values::{Path, Type, Value};
 
 /// A call that failed: why, and what there is all the same.
 pub(crate) struct Failure {
@@ -92,62 +95,12 @@ impl Logged<'_> {
     }
 }
 
-fn internal(e: impl std::fmt::Display) -> Status {
-    Status::internal(e.to_string())
-}
-
-fn error(summary: impl Into<String>) -> wire::Diagnostic {
-    wire::Diagnostic {
-        severity: wire::diagnostic::Severity::Error.into(),
-        summary: summary.into(),
-        ..Default::default()
-    }
-}
-
 /// The phase in which a call about a token ends, and what is said.
 fn outcome(token: &Token, call: &str) -> (&'static str, Vec<wire::Diagnostic>) {
     match token.fails(call) {
         true => ("failed", vec![error(format!("The world refuses to {call} it"))]),
         false => ("finished", Vec::new()),
     }
-}
-
-fn encode(value: &Value, ty: &Type) -> Result<Option<wire::DynamicValue>, Status> {
-    to_dynamic_value(value, ty).map(Some).map_err(internal)
-}
-
-fn encode_identity(object: &Value) -> Result<Option<wire::ResourceIdentityData>, Status> {
-    let Some(identity) = thing::identity(object) else { return Ok(None) };
-    let identity_data = encode(&identity, &thing::identity_type())?;
-    Ok(Some(wire::ResourceIdentityData { identity_data }))
-}
-
-fn decode(value: Option<&wire::DynamicValue>, ty: &Type) -> Result<Value, Status> {
-    let value = from_dynamic_value(value, ty).map_err(Status::invalid_argument)?;
-    Ok(value.unwrap_or_else(|| Value::null(ty.clone())))
-}
-
-fn meta(value: Option<&wire::DynamicValue>) -> Result<Value, Status> {
-    decode(value, &schemas::provider_meta().block.implied_type())
-}
-
-/// What the module calls itself.
-fn module(meta: &Value) -> Option<String> {
-    Some(meta.attribute("module")?.as_str()?.to_owned())
-}
-
-fn path_to_wire(path: &Path) -> wire::AttributePath {
-    use wire::attribute_path::{Step, step::Selector};
-    let steps = path.0.iter().filter_map(|step| {
-        Some(match step {
-            PathStep::Attribute(name) => Selector::AttributeName(name.to_string()),
-            PathStep::Key(key) => Selector::ElementKeyString(key.to_string()),
-            PathStep::Index(i) => Selector::ElementKeyInt(i64::try_from(*i).ok()?),
-            PathStep::Element(_) => return None,
-        })
-    });
-    let steps = steps.map(|s| Step { selector: Some(s) }).collect();
-    wire::AttributePath { steps }
 }
 
 impl Service {

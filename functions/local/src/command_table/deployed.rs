@@ -9,7 +9,7 @@ const REMOTE: &[FlagEntry] = &[
     FlagEntry::value(
         "remote",
         "URL",
-        "The deployment: the output Api of its stack, or where plumb serve listens. For submit, approve, reject and cancel the variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry the token in PLUMB_TOKEN.",
+        "The deployment: the output Api of its stack, or where plumb serve listens. Except for runs, which else tells of the records, the variable PLUMB_REMOTE does as well. Requests are signed with AWS credentials, or carry the token in PLUMB_TOKEN.",
         Candidates::None,
     ),
     DOCUMENT,
@@ -94,10 +94,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Stop a run of a deployed bundle",
         usage: "[options] RUN",
         about: "Stops a run of a deployed bundle, unless it is changing things already.",
-        flags: &[
-            REMOTE,
-            &[FlagEntry::hidden(Flag::Value("digest")), FlagEntry::hidden(Flag::Switch("input"))],
-        ],
+        flags: &[REMOTE, &[FlagEntry::hidden(Flag::Switch("input"))]],
         arguments: &[Candidates::None],
     },
     Command {

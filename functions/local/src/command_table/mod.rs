@@ -61,6 +61,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
+    fn every_command_but_help_takes_no_color_as_the_environment_may_say_it_to_all() {
+        for command in commands().filter(|command| command.name != "help") {
+            let takes = command.flags().any(|entry| entry.flag.name() == "no-color");
+            assert!(takes, "{}", command.name);
+        }
+    }
+
+    #[test]
     fn names_of_commands_and_of_their_flags_are_unique() {
         let mut names = BTreeSet::new();
         for command in commands() {

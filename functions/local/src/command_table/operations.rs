@@ -4,7 +4,11 @@ use super::entry::{Candidates, Command, FlagEntry};
 use crate::flags::Flag;
 
 pub(super) const NO_COLOR: FlagEntry = FlagEntry::switch("no-color", "Write no colours.");
+/// The same for commands that write nothing in colour, since it may stand in `TF_CLI_ARGS` for all.
+pub(super) const QUIET: FlagEntry = FlagEntry::hidden(Flag::Switch("no-color"));
 const COMPACT: FlagEntry = FlagEntry::switch("compact-warnings", "Show warnings as a short list.");
+/// The same for commands that seldom warn.
+const COMPACT_TOO: FlagEntry = FlagEntry::hidden(Flag::Switch("compact-warnings"));
 pub(super) const NO_INPUT: FlagEntry = FlagEntry::turned_off("input", "Ask nobody for values.");
 const NEW_ESTATE: FlagEntry =
     FlagEntry::switch("new-estate", "Nothing exists yet, whatever state there may be elsewhere.");
@@ -45,16 +49,25 @@ pub(super) const LOCKS: &[FlagEntry] = &[
     FlagEntry::hidden(Flag::IgnoredValue("lock-timeout")),
 ];
 
-/// Of Terraform, and refused.
-const UNSUPPORTED: &[FlagEntry] = &[
+/// The state file of commands that read one in Terraform: refused.
+pub(super) const STATE_FILE: FlagEntry = FlagEntry::hidden(Flag::Unsupported("state"));
+
+/// What every operation has; the last are Terraform's, and refused.
+const WORK: &[FlagEntry] = &[
+    COMPACT,
+    NO_INPUT,
+    NEW_ESTATE,
+    NO_COLOR,
+    PARALLELISM,
+    TARGET,
     FlagEntry::hidden(Flag::Unsupported("allow-deferral")),
-    FlagEntry::hidden(Flag::Unsupported("state")),
+    STATE_FILE,
     FlagEntry::hidden(Flag::Unsupported("state-out")),
     FlagEntry::hidden(Flag::Unsupported("backup")),
 ];
 
-/// What every operation has.
-const WORK: &[FlagEntry] = &[COMPACT, NO_INPUT, NEW_ESTATE, NO_COLOR, PARALLELISM, TARGET];
+const REFRESH: FlagEntry =
+    FlagEntry::turned_off("refresh", "Believe the records, and do not read the world first.");
 
 /// What is planned, and how.
 const MODES: &[FlagEntry] = &[
@@ -65,14 +78,28 @@ const MODES: &[FlagEntry] = &[
         "Replace this instance. May be given often.",
         Candidates::Addresses,
     ),
-    FlagEntry::turned_off("refresh", "Believe the records, and do not read the world first."),
+    REFRESH,
     FlagEntry::switch("refresh-only", "Only bring the records up to the world."),
+];
+
+/// What does not fit where everything is destroyed, and is refused with a reason.
+const OTHER_MODES: &[FlagEntry] = &[
+    FlagEntry::hidden(Flag::Switch("destroy")),
+    FlagEntry::hidden(Flag::Value("replace")),
+    FlagEntry::hidden(Flag::Switch("refresh-only")),
+    FlagEntry::hidden(Flag::Value("accept-drift")),
+    FlagEntry::hidden(Flag::Value("deadline")),
 ];
 
 const JSON_STREAM: &[FlagEntry] = &[STREAM];
 const JSON_DOCUMENT: &[FlagEntry] = &[DOCUMENT];
 
 const AUTO_APPROVE: &[FlagEntry] = &[FlagEntry::switch("auto-approve", "Ask nobody for approval.")];
+
+const VERDICT_EXIT_CODE: FlagEntry = FlagEntry::switch(
+    "verdict-exitcode",
+    "Where a plan is refused, exit with 3: it is stale, 4: the world drifted, 5: it is not authentic, expired or used, 6: another run is busy, 7: an object is in doubt, 9: a policy objects; with 1 after any other error.",
+);
 
 /// Of commands that run the stages of a saved plan.
 const VERDICTS: &[FlagEntry] = &[
@@ -82,10 +109,7 @@ const VERDICTS: &[FlagEntry] = &[
         "Accept what the stages find to have changed there. Recorded with your name. May be given often.",
         Candidates::Addresses,
     ),
-    FlagEntry::switch(
-        "verdict-exitcode",
-        "Where a saved plan is refused, exit with 3: it is stale, 4: the world drifted, 5: it is not authentic, expired or used, 6: another run is busy, 7: an object is in doubt, 9: a policy objects; with 1 after any other error.",
-    ),
+    VERDICT_EXIT_CODE,
 ];
 
 const DEADLINE: &[FlagEntry] = &[FlagEntry::value(
@@ -108,43 +132,45 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Prepare the working directory for other commands",
         usage: "[options]",
         about: "Installs the required modules and providers, and locks the providers' versions and checksums in .terraform.lock.hcl.",
-        flags: &[&[
-            STREAM,
-            NO_INPUT,
-            NEW_ESTATE,
-            NO_COLOR,
-            FlagEntry::value(
-                "lockfile",
-                "readonly",
-                "Fail where the lock file would have to name other providers, and never write it.",
-                Candidates::Words(&["readonly"]),
-            ),
-            FlagEntry::value(
-                "plugin-dir",
-                "DIR",
-                "Install providers from this directory alone. May be given often.",
-                Candidates::Directories,
-            ),
-            FlagEntry::switch(
-                "upgrade",
-                "Choose the newest versions that the constraints allow, whatever is locked.",
-            ),
-            FlagEntry::turned_off(
-                "backend",
-                "Open no store of records: for validate, where there is no way to it.",
-            ),
-            FlagEntry::hidden(Flag::Switch("get")),
-            FlagEntry::hidden(Flag::Ignored("reconfigure")),
-            FlagEntry::hidden(Flag::Ignored("force-copy")),
-            FlagEntry::hidden(Flag::Switch("compact-warnings")),
-            FlagEntry::hidden(Flag::IgnoredValue("backend-config")),
-            FlagEntry::hidden(Flag::Ignored("lock")),
-            FlagEntry::hidden(Flag::IgnoredValue("lock-timeout")),
-            FlagEntry::hidden(Flag::Unsupported("from-module")),
-            FlagEntry::hidden(Flag::Unsupported("migrate-state")),
-            TESTS,
-            FlagEntry::hidden(Flag::Unsupported("cloud")),
-        ]],
+        flags: &[
+            LOCKS,
+            &[
+                STREAM,
+                NO_INPUT,
+                NEW_ESTATE,
+                NO_COLOR,
+                FlagEntry::value(
+                    "lockfile",
+                    "readonly",
+                    "Fail where the lock file would have to name other providers, and never write it.",
+                    Candidates::Words(&["readonly"]),
+                ),
+                FlagEntry::value(
+                    "plugin-dir",
+                    "DIR",
+                    "Install providers from this directory alone. May be given often.",
+                    Candidates::Directories,
+                ),
+                FlagEntry::switch(
+                    "upgrade",
+                    "Choose the newest versions that the constraints allow, whatever is locked.",
+                ),
+                FlagEntry::turned_off(
+                    "backend",
+                    "Open no store of records: for validate, where there is no way to it.",
+                ),
+                FlagEntry::hidden(Flag::Switch("get")),
+                FlagEntry::hidden(Flag::Ignored("reconfigure")),
+                FlagEntry::hidden(Flag::Ignored("force-copy")),
+                FlagEntry::hidden(Flag::Ignored("ignore-remote-version")),
+                COMPACT_TOO,
+                FlagEntry::hidden(Flag::IgnoredValue("backend-config")),
+                FlagEntry::hidden(Flag::Unsupported("from-module")),
+                FlagEntry::hidden(Flag::Unsupported("migrate-state")),
+                TESTS,
+                FlagEntry::hidden(Flag::Unsupported("cloud")),
+            ],
+        ],
         arguments: &[],
     },
     Command {
@@ -160,6 +186,7 @@ pub(super) const COMMANDS: &[Command] = &[
                 FlagEntry::value("plan", "FILE", "Check this saved plan.", Candidates::Files),
                 TESTS,
                 FlagEntry::switch("no-tests", "Leave test files out."),
+                COMPACT_TOO,
                 FlagEntry::hidden(Flag::Unsupported("query")),
             ],
         ],
@@ -189,7 +216,7 @@ pub(super) const COMMANDS: &[Command] = &[
                     Candidates::Files,
                 ),
                 FlagEntry::switch("verbose", "Show what each run planned or made."),
-                FlagEntry::hidden(Flag::Switch("compact-warnings")),
+                COMPACT_TOO,
                 FlagEntry::hidden(Flag::Unsupported("cloud-run")),
             ],
         ],
@@ -206,7 +233,6 @@ pub(super) const COMMANDS: &[Command] = &[
             VARIABLES,
             JSON_STREAM,
             LOCKS,
-            UNSUPPORTED,
             &[
                 FlagEntry::switch(
                     "detailed-exitcode",
@@ -232,17 +258,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Create or update infrastructure",
         usage: "[options] [PLAN]",
         about: "Plans, asks, and changes; or changes what a saved plan says, and nothing else.",
-        flags: &[
-            WORK,
-            MODES,
-            VARIABLES,
-            JSON_STREAM,
-            LOCKS,
-            UNSUPPORTED,
-            AUTO_APPROVE,
-            DEADLINE,
-            VERDICTS,
-        ],
+        flags: &[WORK, MODES, VARIABLES, JSON_STREAM, LOCKS, AUTO_APPROVE, DEADLINE, VERDICTS],
         arguments: &[Candidates::Files],
     },
     Command {
@@ -252,14 +268,12 @@ pub(super) const COMMANDS: &[Command] = &[
         about: "",
         flags: &[
             WORK,
-            MODES,
+            &[REFRESH, VERDICT_EXIT_CODE],
+            OTHER_MODES,
             VARIABLES,
             JSON_STREAM,
             LOCKS,
-            UNSUPPORTED,
             AUTO_APPROVE,
-            DEADLINE,
-            VERDICTS,
         ],
         arguments: &[],
     },
@@ -268,7 +282,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Say why a resource instance is changed, replaced or read",
         usage: "[options] ADDRESS [PLAN]",
         about: "Says why a plan does what it does with a resource instance, or why it does nothing: which attributes differ, what their values come from and where that is written, what changes with it, and what is checked before it is applied. Explains a saved plan, or one that is made for it and not kept. Changes nothing.",
-        flags: &[WORK, MODES, VARIABLES, JSON_DOCUMENT, LOCKS, UNSUPPORTED],
+        flags: &[WORK, MODES, VARIABLES, JSON_DOCUMENT, LOCKS],
         arguments: &[Candidates::Addresses, Candidates::Files],
     },
     Command {
@@ -276,7 +290,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Bring the records up to the world",
         usage: "[options]",
         about: "Brings the records up to the world, as \"plumb apply -refresh-only -auto-approve\" does, and shows the outputs.",
-        flags: &[WORK, VARIABLES, JSON_STREAM, LOCKS, UNSUPPORTED],
+        flags: &[WORK, VARIABLES, JSON_STREAM, LOCKS],
         arguments: &[],
     },
     Command {
@@ -287,6 +301,7 @@ pub(super) const COMMANDS: &[Command] = &[
         flags: &[&[
             DOCUMENT,
             NO_COLOR,
+            COMPACT_TOO,
             FlagEntry::switch(
                 "html",
                 "Write a saved plan as a page for a browser: one file that loads nothing.",
@@ -318,7 +333,8 @@ pub(super) const COMMANDS: &[Command] = &[
             DOCUMENT,
             NO_COLOR,
             FlagEntry::switch("raw", "Write the value of a string, number or bool as it is."),
-            FlagEntry::hidden(Flag::Unsupported("state")),
+            COMPACT_TOO,
+            STATE_FILE,
         ]],
         arguments: &[Candidates::Outputs],
     },
@@ -333,7 +349,9 @@ pub(super) const COMMANDS: &[Command] = &[
                 NO_COLOR,
                 COMPACT,
                 FlagEntry::switch("plan", "Plan first, and show resources as they would be."),
-                FlagEntry::hidden(Flag::Unsupported("state")),
+                // It asks nobody as it is.
+                FlagEntry::hidden(Flag::Switch("input")),
+                STATE_FILE,
             ],
         ],
         arguments: &[],

@@ -1,7 +1,7 @@
 //! Configuration, modules and providers.
 
 use super::entry::{Candidates, Command, FlagEntry};
-use super::operations::{DOCUMENT, NO_COLOR};
+use super::operations::{DOCUMENT, NO_COLOR, QUIET};
 use crate::flags::Flag;
 
 const PLATFORM: FlagEntry = FlagEntry::value(
@@ -55,7 +55,7 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "get",
-        does: "Note which modules are installed",
+        does: "Install the modules that the configuration calls",
         usage: "[options]",
         about: "",
         flags: &[&[
@@ -71,7 +71,7 @@ pub(super) const COMMANDS: &[Command] = &[
         usage: "",
         about: "Writes the resources of the configuration and what they depend on in the DOT language.",
         flags: &[&[
-            FlagEntry::hidden(Flag::Switch("no-color")),
+            QUIET,
             FlagEntry::hidden(Flag::Unsupported("plan")),
             FlagEntry::hidden(Flag::Unsupported("type")),
             FlagEntry::hidden(Flag::Unsupported("draw-cycles")),
@@ -84,7 +84,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show the signatures of all functions, with -json",
         usage: "-json",
         about: "",
-        flags: &[&[DOCUMENT]],
+        flags: &[&[DOCUMENT, QUIET]],
         arguments: &[],
     },
     Command {
@@ -137,7 +137,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show the schemas of the required providers, with -json",
         usage: "-json",
         about: "",
-        flags: &[&[DOCUMENT, FlagEntry::hidden(Flag::Switch("no-color"))]],
+        flags: &[&[DOCUMENT, QUIET]],
         arguments: &[],
     },
 ];

@@ -1,7 +1,7 @@
 //! Records, workspaces, and states that Terraform keeps.
 
 use super::entry::{Candidates, Command, FlagEntry};
-use super::operations::{DOCUMENT, LOCKS, NO_COLOR, NO_INPUT, VARIABLES};
+use super::operations::{DOCUMENT, LOCKS, NO_COLOR, NO_INPUT, QUIET, STATE_FILE, VARIABLES};
 use crate::flags::Flag;
 
 /// Of commands that edit records.
@@ -14,7 +14,7 @@ const EDITS: &[FlagEntry] = &[
     ),
     NO_COLOR,
     FlagEntry::hidden(Flag::Ignored("ignore-remote-version")),
-    FlagEntry::hidden(Flag::Unsupported("state")),
+    STATE_FILE,
     FlagEntry::hidden(Flag::Unsupported("state-out")),
     FlagEntry::hidden(Flag::Unsupported("backup-out")),
 ];
@@ -133,7 +133,6 @@ pub(super) const COMMANDS: &[Command] = &[
                 "Its name there, if it is another one.",
                 Candidates::None,
             ),
-            FlagEntry::hidden(Flag::Switch("json")),
             NO_COLOR,
         ]],
         arguments: &[],
@@ -150,7 +149,8 @@ pub(super) const COMMANDS: &[Command] = &[
                 "Only those whose object has this identifier.",
                 Candidates::None,
             ),
-            FlagEntry::hidden(Flag::Unsupported("state")),
+            QUIET,
+            STATE_FILE,
         ]],
         arguments: &[Candidates::Addresses],
     },
@@ -171,7 +171,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Print the records as a state file of Terraform",
         usage: "",
         about: "",
-        flags: &[&[FlagEntry::hidden(Flag::Switch("no-color"))]],
+        flags: &[&[QUIET]],
         arguments: &[],
     },
     Command {
@@ -214,7 +214,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show one recorded resource instance",
         usage: "[options] ADDRESS",
         about: "",
-        flags: &[&[NO_COLOR, FlagEntry::hidden(Flag::Unsupported("state"))]],
+        flags: &[&[NO_COLOR, STATE_FILE]],
         arguments: &[Candidates::Addresses],
     },
     Command {

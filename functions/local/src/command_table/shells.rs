@@ -1,11 +1,7 @@
 //! The program itself: version, help, completions and manual pages.
 
-use super::entry::{Candidates, Command, FlagEntry};
-use super::operations::DOCUMENT;
-use crate::flags::Flag;
-
-/// What may stand in `TF_CLI_ARGS` for every command.
-const QUIET: &[FlagEntry] = &[FlagEntry::hidden(Flag::Switch("no-color"))];
+use super::entry::{Candidates, Command};
+use super::operations::{DOCUMENT, QUIET};
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
@@ -13,7 +9,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Print what makes a shell complete commands of plumb",
         usage: "bash | zsh | fish",
         about: "Prints a script for a shell, which makes it complete commands, flags, files, names of workspaces and addresses of recorded instances:\n\n    bash: source <(plumb completions bash)\n    zsh:  source <(plumb completions zsh)\n    fish: plumb completions fish | source",
-        flags: &[QUIET],
+        flags: &[&[QUIET]],
         arguments: &[Candidates::Words(&["bash", "zsh", "fish"]), Candidates::None],
     },
     Command {
@@ -21,7 +17,7 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Write manual pages",
         usage: "[DIRECTORY]",
         about: "Writes a manual page for plumb and one for each command into a directory, or prints that for plumb. To see it: plumb man | man -l -",
-        flags: &[QUIET],
+        flags: &[&[QUIET]],
         arguments: &[Candidates::Directories, Candidates::None],
     },
     Command {
@@ -29,13 +25,13 @@ pub(super) const COMMANDS: &[Command] = &[
         does: "Show the version",
         usage: "[options]",
         about: "",
-        flags: &[&[DOCUMENT]],
+        flags: &[&[DOCUMENT, QUIET]],
         arguments: &[],
     },
     Command {
         name: "help",
-        does: "Show all commands",
-        usage: "",
+        does: "Show all commands, or what there is to know of one",
+        usage: "[COMMAND]",
         about: "",
         flags: &[],
         arguments: &[],

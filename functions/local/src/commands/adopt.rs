@@ -16,13 +16,7 @@ use values::address::{AddressError, ResourceInstance};
 const USAGE: &str = "The command takes the address of a resource instance, and the identifier of an object only where a create is in doubt: plumb adopt ADDRESS [ID].";
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(&flags_first(invocation), environment) {
-        Ok((session, flags)) => {
-            let result = adopt(&session, &flags).await;
-            session.conclude(result, "adopt")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(&flags_first(invocation), environment, adopt).await
 }
 
 async fn adopt(session: &Session, flags: &Flags) -> Result<u8, Failure> {

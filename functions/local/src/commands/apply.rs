@@ -22,8 +22,10 @@ use engine::verdict::{RejectCode, Verdict};
 use engine::{Deadline, Ending, Variables};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
+use language::variables::{ValueSource, VariableArgument};
 use runs::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
 use runs::{RunError, Workplace, source};
+use std::path::Path;
 use std::sync::Arc;
 use views::PlanView;
 use views::progress::{write_completion, write_outputs};
@@ -77,13 +79,14 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
             let detail = "The refresh command takes no arguments.";
             return Err(UsageError::other("Too many command line arguments", detail).into());
         }
-        (Kind::Destroy, None) => operation.options.mode = PlanMode::Destroy,
+        (Kind::Destroy, None) => operation.options.mode = destroying(operation.options.mode)?,
         (Kind::Refresh, None) => {
             operation.options.mode = PlanMode::RefreshOnly;
             operation.shown = false;
         }
         (Kind::Apply, None) => {}
     }
+    waivers::need_a_plan(flags)?;
     if flags.value(deadline::FLAG).is_some() {
         let detail = "The -deadline option needs a plan file: what is left when the time is up is done by running the same command again, with the same plan. Make one with \"plumb plan -out=FILE\".";
         return Err(UsageError::other("A deadline without a plan file", detail).into());
@@ -119,6 +122,20 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
         }
         return Ok(conclude(session, &outcome, &sources, kind, flags));
     }
+}
+
+/// The mode of `destroy`, which is its own.
+fn destroying(given: PlanMode) -> Result<PlanMode, UsageError> {
+    let detail = match given {
+        PlanMode::Normal => return Ok(PlanMode::Destroy),
+        PlanMode::Destroy => {
+            "The -destroy option is not valid for \"plumb destroy\", because this command always runs in destroy mode."
+        }
+        PlanMode::RefreshOnly => {
+            "The -refresh-only option is not valid for \"plumb destroy\": it would change nothing. Run \"plumb apply -refresh-only\"."
+        }
+    };
+    Err(UsageError::other("Invalid mode option", detail))
 }
 
 /// On what terms a saved plan is applied.
@@ -157,22 +174,54 @@ async fn ephemeral(
     operation: &Operation,
     plan: &SavedPlan,
 ) -> Result<Variables, Failure> {
-    if plan.ephemeral_variables.is_empty() {
-        if !operation.variables.is_empty() {
-            let detail = "The -var and -var-file options cannot be used when applying a saved plan file, because a saved plan includes the variable values that were set when it was created.";
-            return Err(Diagnostic::error(
-                "Can't set variables when applying a saved plan",
-                detail,
-            )
-            .into());
-        }
+    if plan.ephemeral_variables.is_empty() && operation.variables.is_empty() {
         return Ok(Variables::new());
     }
     let (source, _) = source::from_bundle(&plan.bundle);
+    let (given, _) = variables::given(session, &source, operation.variables.clone())?;
+    let sources = &source.configuration.sources;
+    for (name, input) in given.iter().filter(|(name, _)| !plan.ephemeral_variables.contains(*name))
+    {
+        if is_by_hand(&input.source, operation, sources)
+            && plan.plan.variables.get(name) != Some(&input.value)
+        {
+            let detail = format!(
+                "The variable {name} cannot be set using the -var and -var-file options when applying a saved plan file, because a saved plan includes the variable values that were set when it was created, and it has another value for this one. To declare an ephemeral variable which is not saved in the plan file, use ephemeral = true."
+            );
+            let summary = "Can't change variable when applying a saved plan";
+            return Err(Diagnostic::error(summary, detail).into());
+        }
+    }
+    if plan.ephemeral_variables.is_empty() {
+        return Ok(Variables::new());
+    }
     let (mut values, _) =
         variables::values(session, &source, operation.variables.clone(), operation.input).await?;
     values.retain(|name, _| plan.ephemeral_variables.contains(name));
-    Ok(values)
+    match plan.ephemeral_variables.iter().find(|name| !values.contains_key(*name)) {
+        None => Ok(values),
+        Some(missing) => {
+            let detail = format!(
+                "The ephemeral input variable \"{missing}\" was set during the plan phase, and so must also be set during the apply phase."
+            );
+            Err(Diagnostic::error("No value for required variable", detail).into())
+        }
+    }
+}
+
+/// Whether a value was given by a flag of this command.
+fn is_by_hand(from: &ValueSource, operation: &Operation, sources: &Sources) -> bool {
+    match from {
+        ValueSource::CommandLine => true,
+        ValueSource::File(place) => {
+            let name = sources.name(place.file);
+            operation.variables.iter().any(|argument| match argument {
+                VariableArgument::File(file) => file.as_path() == Path::new(&*name),
+                VariableArgument::Assignment(_) => false,
+            })
+        }
+        _ => false,
+    }
 }
 
 async fn execute(

@@ -33,7 +33,7 @@ _plumb() {
         *)
             word=${word%%$'\t'*}
             word=${word#"$kept"}
-            case $word in *[\"\[\ ]*) word=$(printf %q "$word") ;; *=) compopt -o nospace ;; esac
+            case $word in *[\"\[\ \&\$]*) word=$(printf %q "$word") ;; *=) compopt -o nospace ;; esac
             COMPREPLY+=("$word")
             ;;
         esac

@@ -26,13 +26,7 @@ To leave, type \"exit\", or press Control-C or Control-D.
 ";
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = console(&session, &flags).await;
-            session.conclude(result, "console")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, console).await
 }
 
 async fn console(session: &Session, flags: &Flags) -> Result<u8, Failure> {

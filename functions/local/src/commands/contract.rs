@@ -10,13 +10,7 @@ use records::contract::{Report, Waivers};
 use views::contract;
 
 pub(super) async fn check(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = report(&session, &flags).await;
-            session.conclude(result, "contract check")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, report).await
 }
 
 /// Fails on everything that did not pass, so that a pipeline can ask.

@@ -9,13 +9,7 @@ use crate::session::Session;
 use engine::identifiers::RunId;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(&flags_first(invocation), environment) {
-        Ok((session, flags)) => {
-            let result = dismiss(&session, &flags).await;
-            session.conclude(result, "dismiss")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(&flags_first(invocation), environment, dismiss).await
 }
 
 async fn dismiss(session: &Session, flags: &Flags) -> Result<u8, Failure> {

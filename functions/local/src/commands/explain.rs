@@ -31,13 +31,7 @@ const PLANNING: [&str; 10] = [
 ];
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = answer(&session, &flags).await;
-            session.conclude(result, "explain")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, answer).await
 }
 
 async fn answer(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -10,13 +10,7 @@ use crate::session::Session;
 use runs::force_release;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = release(&session, &flags).await;
-            session.conclude(result, "force-release")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, release).await
 }
 
 async fn release(session: &Session, flags: &Flags) -> Result<u8, Failure> {

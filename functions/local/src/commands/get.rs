@@ -12,16 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = get(&session, &flags).await;
-            session.conclude(result, "get")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, get).await
 }
 
 async fn get(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    flags.at_most(0, "To specify a working directory, use the global -chdir flag.")?;
     let sources = Arc::new(Sources::new());
     let (root, diagnostics) = read_module(&*session.directory.files, Path::new(""), &sources);
     if diagnostics.has_errors() {

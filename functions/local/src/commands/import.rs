@@ -1,6 +1,7 @@
 //! `plumb import`
 
-use super::{no_configuration, record_edit};
+use super::no_configuration;
+use super::record_edit::{self, Editable};
 use crate::environment::ProcessEnvironment;
 use crate::failure::Failure;
 use crate::flags::{Flags, UsageError};
@@ -16,13 +17,7 @@ use values::Value;
 use values::address::{ModulePath, ResourceInstance, ResourceMode};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = import(&session, &flags).await;
-            session.conclude(result, "import")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, import).await
 }
 
 async fn import(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -42,6 +37,11 @@ async fn import(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     check_declared(&source.configuration, &address)?;
     let (values, found) = variables::of_command(session, flags, &source).await?;
     diagnostics.extend(found);
+    if flags.value("backup").is_some()
+        && let Some(recorded) = Editable::find(session).await?
+    {
+        recorded.back_up(session, flags).await?;
+    }
     let mut workplace = session.workplace(PARALLELISM).await?;
     workplace.environment.hooks = vec![Arc::new(Importing(session.reporter.clone()))];
     let request = ObjectRequest { source, variables: values, address, id: id.clone() };

@@ -24,13 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = init(&session, &flags).await;
-            session.conclude(result, "init")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, init).await
 }
 
 /// A step, with the code that programs know it by.
@@ -111,12 +105,15 @@ fn tested_modules(
     let directory = flags.value("test-directory").unwrap_or(DEFAULT_DIRECTORY);
     let (found, mut diagnostics) = test_file::load(&*session.directory.files, directory, sources);
     let mut modules = TestedModules::new(&session.directory, sources.clone());
-    for file in &found.files {
+    for file in &found {
         diagnostics.extend(modules.of_runs(file).1);
     }
     match diagnostics.has_errors() {
         true => Err(invalid_configuration(session, diagnostics, sources.clone())),
-        false => Ok(modules.all().cloned().collect()),
+        false => {
+            session.reporter.diagnostics(&diagnostics, sources);
+            Ok(modules.all().cloned().collect())
+        }
     }
 }
 

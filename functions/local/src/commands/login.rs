@@ -26,23 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LIMIT: u64 = 1 << 20;
 
 pub(super) async fn log_in(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = login(&session, &flags).await;
-            session.conclude(result, "login")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, login).await
 }
 
 pub(super) async fn log_out(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = logout(&session, &flags).await;
-            session.conclude(result, "logout")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, logout).await
 }
 
 fn host(flags: &Flags) -> Result<&str, UsageError> {
@@ -87,7 +75,13 @@ async fn login(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     }
     let token = Token::new(token);
     let owner = match enterprise {
-        Some(service) => Some(owner(session, host, &service, &token).await?),
+        Some(service) => Some(tokio::select! {
+            owner = owner(session, host, &service, &token) => owner?,
+            // Since the token was asked for, an interrupt ends nothing by itself.
+            _ = tokio::signal::ctrl_c() => {
+                return Err(unanswered(&io::ErrorKind::Interrupted.into()));
+            }
+        }),
         None => None,
     };
     stored.store(&token).await?;

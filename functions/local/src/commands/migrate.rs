@@ -15,13 +15,7 @@ use runs::terraform_backend::{BackendError, BackendSettings};
 const DEFAULT: &str = "terraform.tfstate";
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = migrate(&session, &flags).await;
-            session.conclude(result, "migrate")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, migrate).await
 }
 
 async fn migrate(session: &Session, flags: &Flags) -> Result<u8, Failure> {

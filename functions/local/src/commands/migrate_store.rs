@@ -12,13 +12,7 @@ use runs::migrate_store::StoreMigration;
 use std::path::Path;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = migrate(&session, &flags).await;
-            session.conclude(result, "migrate-store")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, migrate).await
 }
 
 async fn migrate(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -29,7 +23,7 @@ async fn migrate(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     };
     let target = session.project()?;
     let source = source(session, &target, from, flags.value("from-estate"))?;
-    if source.project.store == target.project.store && source.estate.name == target.estate.name {
+    if is_same_place(session, &source, &target) {
         let detail = "The records are where plumb.toml says already: name the new store there, and the old one with -from.";
         return Err(Failure::error("Nothing to migrate", detail));
     }
@@ -70,8 +64,22 @@ fn source(
     name: Option<&str>,
 ) -> Result<LocatedProject, Failure> {
     let path = session.directory.path.join(from);
-    match Path::new(from).extension().is_some_and(|extension| extension == "toml") {
-        true => LocatedProject::of_file(&path, target, name),
-        false => LocatedProject::of_directory(path, name),
+    let is_file = Path::new(from).extension().is_some_and(|extension| extension == "toml");
+    match (is_file, name) {
+        (true, _) => LocatedProject::of_file(&path, target, name),
+        (false, Some(_)) => LocatedProject::of_directory(path, name),
+        // As the target: that of the workspace.
+        (false, None) => LocatedProject::of_directory(path, None)?.in_workspace(&session.workspace),
     }
+}
+
+/// Whether two projects keep one estate in one store, however that is written.
+fn is_same_place(session: &Session, one: &LocatedProject, other: &LocatedProject) -> bool {
+    // A directory that is not there holds nothing.
+    let directory = |project: &LocatedProject| {
+        project.store_directory(session.directory.store())?.canonicalize().ok()
+    };
+    let same_directory = || directory(one).is_some_and(|path| Some(path) == directory(other));
+    one.estate.name == other.estate.name
+        && (one.project.store == other.project.store || same_directory())
 }

@@ -133,7 +133,10 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
                 workspace::run(invocation, environment).await
             }
             ["version"] => version::run(invocation, environment),
-            ["help"] => help::run(&[]),
+            ["help"] => {
+                let words = invocation.arguments.iter().map(String::as_str);
+                help::run(&words.filter(|word| !word.starts_with('-')).collect::<Vec<_>>())
+            }
             ["completions"] => completions::run(invocation),
             ["install-autocomplete"] => completions::install(&environment),
             ["uninstall-autocomplete"] => completions::uninstall(&environment),
@@ -144,7 +147,9 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
             },
             _ => {
                 let name = invocation.name();
-                reporter::usage_error(&UsageError::UnknownCommand { name }, None);
+                let first = invocation.command.first();
+                let group = first.filter(|word| command_table::is_group(word)).cloned();
+                reporter::usage_error(&UsageError::UnknownCommand { name, group }, None);
                 1
             }
         }
@@ -189,6 +194,21 @@ fn begin(invocation: &Invocation, environment: ProcessEnvironment) -> Result<(Se
     match Session::begin(invocation, environment, speech) {
         Ok(session) => Ok((session, flags)),
         Err(_) => Err(1),
+    }
+}
+
+/// Does what a command does with its session and its flags, and says what it came to: its exit code.
+async fn carry_out(
+    invocation: &Invocation,
+    environment: ProcessEnvironment,
+    work: impl AsyncFnOnce(&Session, &Flags) -> Result<u8, Failure>,
+) -> u8 {
+    match begin(invocation, environment) {
+        Ok((session, flags)) => {
+            let result = work(&session, &flags).await;
+            session.conclude(result, &invocation.name())
+        }
+        Err(code) => code,
     }
 }
 

@@ -215,7 +215,7 @@ pub(super) async fn plan(session: &Session, operation: &Operation) -> Result<Pla
     session.reporter.diagnostics(&diagnostics, &sources);
     session.reporter.report(outcome.verdicts.iter().filter_map(warning));
     let generated = !generated.is_empty();
-    let policy = match diagnostics.has_errors() || operation.options.mode == PlanMode::RefreshOnly {
+    let policy = match diagnostics.has_errors() {
         true => Vec::new(),
         false => policy::evaluate(session, &session.project()?, &outcome.saved).await,
     };

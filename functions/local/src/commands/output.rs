@@ -14,13 +14,7 @@ use values::Value;
 use views::outputs;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = output(&session, &flags).await;
-            session.conclude(result, "output")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, output).await
 }
 
 async fn output(session: &Session, flags: &Flags) -> Result<u8, Failure> {

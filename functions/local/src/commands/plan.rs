@@ -17,13 +17,7 @@ use views::plan_text::write_next_step;
 const CHANGES: u8 = 2;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = plan(&session, &flags).await;
-            session.conclude(result, "plan")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, plan).await
 }
 
 async fn plan(session: &Session, flags: &Flags) -> Result<u8, Failure> {

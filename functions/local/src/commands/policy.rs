@@ -4,6 +4,7 @@ use super::operation;
 use crate::project::LocatedProject;
 use crate::reporter::Voice;
 use crate::session::Session;
+use engine::plan::PlanMode;
 use engine::saved_plan::SavedPlan;
 use engine::verdict::{Outcome, Verdict};
 use language::diagnostics::Diagnostic;
@@ -12,7 +13,8 @@ use runs::policy::PolicyGate;
 use views::PlanView;
 use views::verdicts::PlanVerdicts;
 
-/// Asks the policy that `plumb.toml` has for the estate; nothing where it has none, or nothing changes.
+/// Asks the policy that `plumb.toml` has for the estate; nothing where it has none, nothing changes, or the records are only
+/// brought up to the world.
 pub(super) async fn evaluate(
     session: &Session,
     project: &LocatedProject,
@@ -22,7 +24,7 @@ pub(super) async fn evaluate(
     let Some(table) = settings.and_then(|settings| settings.policy.as_ref()) else {
         return Vec::new();
     };
-    if !PlanView::new(&plan.plan).is_applyable() {
+    if plan.plan.mode == PlanMode::RefreshOnly || !PlanView::new(&plan.plan).is_applyable() {
         return Vec::new();
     }
     let gate = PolicyGate {

@@ -2,14 +2,12 @@
 
 use super::apply::{self, Kind};
 use crate::environment::ProcessEnvironment;
+use crate::flags::Flags;
 use crate::invocation::Invocation;
+use crate::session::Session;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = apply::apply(&session, &flags, Kind::Refresh).await;
-            session.conclude(result, "refresh")
-        }
-        Err(code) => code,
-    }
+    let work =
+        async |session: &Session, flags: &Flags| apply::apply(session, flags, Kind::Refresh).await;
+    super::carry_out(invocation, environment, work).await
 }

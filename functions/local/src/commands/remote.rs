@@ -44,13 +44,7 @@ impl Deed {
 }
 
 pub(super) async fn submit(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = begin_run(&session, &flags).await;
-            session.conclude(result, "submit")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, begin_run).await
 }
 
 async fn begin_run(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -78,13 +72,8 @@ pub(super) async fn decide(
     environment: ProcessEnvironment,
     deed: Deed,
 ) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = decided(&session, &flags, deed).await;
-            session.conclude(result, deed.word())
-        }
-        Err(code) => code,
-    }
+    let work = async |session: &Session, flags: &Flags| decided(session, flags, deed).await;
+    super::carry_out(invocation, environment, work).await
 }
 
 async fn decided(session: &Session, flags: &Flags, deed: Deed) -> Result<u8, Failure> {
@@ -177,13 +166,7 @@ pub(super) async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure>
 
 /// `drift -remote`
 pub(super) async fn drift(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = all_drift(&session, &flags).await;
-            session.conclude(result, "drift")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, all_drift).await
 }
 
 async fn all_drift(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -10,13 +10,7 @@ use crate::session::Session;
 use views::run_history;
 
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = all(&session, &flags).await;
-            session.conclude(result, "runs list")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, all).await
 }
 
 async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -33,16 +27,14 @@ async fn all(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = one(&session, &flags).await;
-            session.conclude(result, "runs show")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, one).await
 }
 
 async fn one(session: &Session, flags: &Flags) -> Result<u8, Failure> {
+    if flags.value("out").is_some() && !flags.switch("html", false) {
+        let detail = "The -out option names the file for the page that -html writes. Other output is put into a file by the shell: plumb runs show RUN > FILE.";
+        return Err(UsageError::other("Nothing to write to a file", detail).into());
+    }
     if flags.value("remote").is_some() {
         return remote::one(session, flags).await;
     }

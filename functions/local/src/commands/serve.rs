@@ -40,13 +40,7 @@ const PLAIN: &str = "allow-plain-http";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = serve(&session, &flags).await;
-            session.conclude(result, "serve")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, serve).await
 }
 
 async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -98,7 +92,7 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     welcome(&log, &local, &api, &made);
     let resumed = workflow.resume().await.map_err(cannot_be_kept)?;
     if resumed > 0 {
-        log.line(&format!("{resumed} runs of an earlier process are gone on with."));
+        log.line(&format!("Runs of an earlier process that are gone on with: {resumed}"));
     }
     let scheduled = schedules(session, &local, &settings, &environment, &workflow, &log)?;
     let (stop, stopping) = watch::channel(false);
@@ -107,8 +101,8 @@ async fn serve(session: &Session, flags: &Flags) -> Result<u8, Failure> {
         executions: Arc::new(workflow.clone()),
         secrets: Arc::new(local.secrets()),
         tokens,
-        api,
         log: log.clone(),
+        api,
     });
     let server = tokio::spawn(HttpServer { listener, responder }.serve(stopping));
     log.line(&format!("Listening on {here}"));
@@ -307,9 +301,9 @@ fn schedules(
 }
 
 fn welcome(log: &Log, local: &LocalDeployment, api: &str, made: &[NewToken]) {
-    for NewToken { principal, token, path } in made {
-        let path = path.display();
-        log.line(&format!("The token of {principal}, kept in {path}: {}", token.expose()));
+    // Not the tokens themselves: what is printed here ends in logs that more people read.
+    for NewToken { principal, path } in made {
+        log.line(&format!("The new token of {principal} is in {}", path.display()));
     }
     let estates: Vec<&str> = local.project.estates.keys().map(String::as_str).collect();
     log.line(&format!("Estates:  {}", estates.join(", ")));

@@ -18,13 +18,7 @@ use views::run_report::{Fact, NextStep, PlanReport, RunReport, write_summary};
 use views::{PlanView, ShownState, plan_text, relevant_attributes, sets, state_json, state_text};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = show(&session, &flags).await;
-            session.conclude(result, "show")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, show).await
 }
 
 async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -32,12 +26,15 @@ async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     let json = flags.switch("json", false);
     let reads = flags.switch("reads", false);
     let paged = !flags.switch("no-pager", false);
+    let reports = flags.switch("html", false) || flags.switch("summary", false);
+    if flags.value("out").is_some() && !reports {
+        let detail = "The -out option names the file for what -html and -summary write. Other output is put into a file by the shell: plumb show > FILE.";
+        return Err(UsageError::other("Nothing to write to a file", detail).into());
+    }
     match flags.positional.first() {
-        Some(path) if flags.switch("html", false) || flags.switch("summary", false) => {
-            report(session, flags, path)
-        }
+        Some(path) if reports => report(session, flags, path),
         Some(path) => plan(session, path, json, reads, paged),
-        None if flags.switch("html", false) || flags.switch("summary", false) => {
+        None if reports => {
             let detail =
                 "The -html and -summary options show a saved plan, and need the file of one.";
             Err(UsageError::other("No plan file", detail).into())

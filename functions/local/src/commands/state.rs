@@ -15,13 +15,7 @@ use views::product::TERRAFORM_VERSION;
 use views::state_text;
 
 pub(super) async fn list(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = addresses(&session, &flags).await;
-            session.conclude(result, "state list")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, addresses).await
 }
 
 async fn addresses(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -54,13 +48,7 @@ async fn addresses(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn show(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = instance(&session, &flags).await;
-            session.conclude(result, "state show")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, instance).await
 }
 
 async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
@@ -93,13 +81,7 @@ async fn instance(session: &Session, flags: &Flags) -> Result<u8, Failure> {
 }
 
 pub(super) async fn pull(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = file(&session, &flags).await;
-            session.conclude(result, "state pull")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, file).await
 }
 
 /// The records as a state file of Terraform.

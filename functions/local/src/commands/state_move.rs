@@ -10,13 +10,7 @@ use engine::editing::{Relocation, relocate};
 use runs::RunError;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = relocate_objects(&session, &flags).await;
-            session.conclude(result, "state mv")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, relocate_objects).await
 }
 
 async fn relocate_objects(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -12,13 +12,7 @@ use runs::edit::Editor;
 use std::io::{self, Read};
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = push(&session, &flags).await;
-            session.conclude(result, "state push")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, push).await
 }
 
 async fn push(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -12,13 +12,7 @@ use runs::RunError;
 use values::address::ResourceInstance;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = remove(&session, &flags).await;
-            session.conclude(result, "state rm")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, remove).await
 }
 
 async fn remove(session: &Session, flags: &Flags) -> Result<u8, Failure> {

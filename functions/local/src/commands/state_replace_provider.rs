@@ -12,13 +12,7 @@ use runs::RunError;
 use values::address::ProviderAddress;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = replace(&session, &flags).await;
-            session.conclude(result, "state replace-provider")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, replace).await
 }
 
 async fn replace(session: &Session, flags: &Flags) -> Result<u8, Failure> {

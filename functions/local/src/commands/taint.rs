@@ -23,13 +23,8 @@ pub(super) async fn run(
     environment: ProcessEnvironment,
     kind: Kind,
 ) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = mark(&session, &flags, kind).await;
-            session.conclude(result, &invocation.name())
-        }
-        Err(code) => code,
-    }
+    let work = async |session: &Session, flags: &Flags| mark(session, flags, kind).await;
+    super::carry_out(invocation, environment, work).await
 }
 
 async fn mark(session: &Session, flags: &Flags, kind: Kind) -> Result<u8, Failure> {

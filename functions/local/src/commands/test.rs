@@ -20,13 +20,7 @@ use views::module_tests::summary_text;
 use views::stream::TestPlace;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = test(&session, &flags).await;
-            session.conclude(result, "test")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, test).await
 }
 
 async fn test(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -33,6 +33,7 @@ pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment
 
 async fn configuration(session: &Session, flags: &Flags) -> Result<u8, Failure> {
     flags.at_most(0, "To specify a working directory, use the global -chdir flag.")?;
+    super::waivers::need_a_plan(flags)?;
     let (diagnostics, sources) = match check(session, flags).await {
         Ok(found) => found,
         Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),

@@ -1,12 +1,12 @@
 //! `-accept-drift=ADDRESS[.attr]`: findings that a person accepts.
 
 use crate::failure::Failure;
-use crate::flags::Flags;
+use crate::flags::{Flags, UsageError};
 use crate::session::Session;
 use engine::stages::Waiver;
 use language::diagnostics::Diagnostic;
 
-pub(super) const FLAG: &str = "accept-drift";
+const FLAG: &str = "accept-drift";
 
 /// # Errors
 /// Where a value is no address.
@@ -22,4 +22,18 @@ pub(super) fn parse(session: &Session, flags: &Flags) -> Result<Vec<Waiver>, Fai
         waivers.push(waiver.by(session.principal()));
     }
     Ok(waivers)
+}
+
+/// For what works without a saved plan, whose findings they could be about.
+///
+/// # Errors
+/// Where some are given.
+pub(super) fn need_a_plan(flags: &Flags) -> Result<(), UsageError> {
+    match flags.value(FLAG) {
+        None => Ok(()),
+        Some(_) => Err(UsageError::other(
+            "Drift accepted without a saved plan",
+            "The -accept-drift option is about what changed since a plan was saved: what is planned now rests on the world as it is. Make one with \"plumb plan -out=FILE\".",
+        )),
+    }
 }

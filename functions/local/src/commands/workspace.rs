@@ -20,19 +20,14 @@ use values::address::ResourceMode;
 
 pub(super) async fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
     let command = invocation.command.last().map(String::as_str).unwrap_or_default();
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = match command {
-                "list" => list(&session, &flags).await,
-                "new" => new(&session, &flags).await,
-                "select" => select(&session, &flags).await,
-                "delete" => delete(&session, &flags).await,
-                _ => show(&session, &flags),
-            };
-            session.conclude(result, &invocation.name())
-        }
-        Err(code) => code,
-    }
+    let work = async |session: &Session, flags: &Flags| match command {
+        "list" => list(session, flags).await,
+        "new" => new(session, flags).await,
+        "select" => select(session, flags).await,
+        "delete" => delete(session, flags).await,
+        _ => show(session, flags),
+    };
+    super::carry_out(invocation, environment, work).await
 }
 
 fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {

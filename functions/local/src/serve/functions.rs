@@ -56,7 +56,7 @@ pub(crate) struct Steps {
 
 #[async_trait]
 impl Resources for LocalFunctions {
-    async fn perform(&self, request: TaskRequest) -> Result<Value, TaskError> {
+    async fn perform(&self, request: TaskRequest, time: Duration) -> Result<Value, TaskError> {
         match request {
             TaskRequest::Announce { entries } => {
                 for entry in entries.as_array().into_iter().flatten() {
@@ -66,13 +66,17 @@ impl Resources for LocalFunctions {
             }
             TaskRequest::Invoke { function, payload } => {
                 let (estate, run) = named(&payload);
-                let Some(slot) = self.slots.take().await else {
-                    return Err(TaskError("Lambda.ServiceException".to_owned()));
-                };
+                let slot = self.slots.take().await.ok_or_else(TaskError::not_begun)?;
                 self.log.of_run(&estate, &run, word(&function));
-                match self.invoked(slot, function, payload).await? {
+                let answer =
+                    tokio::time::timeout(time, self.invoked(slot, function, payload)).await;
+                match answer.map_err(|_| TaskError::late())?? {
                     Ok(Some(answer)) => Ok(serde_json::to_value(answer).unwrap_or_default()),
                     Ok(None) => Err(TaskError("Lambda.ResourceNotFoundException".to_owned())),
+                    Err(error @ StepError::Cancelled { .. }) => {
+                        self.log.of_run(&estate, &run, &error.to_string());
+                        Err(TaskError("Cancelled".to_owned()))
+                    }
                     Err(error) => {
                         self.log.of_run(&estate, &run, &format!("to be repeated: {error}"));
                         Err(TaskError("Unavailable".to_owned()))
@@ -114,7 +118,7 @@ impl LocalFunctions {
         };
         let thread = std::thread::Builder::new().name("step".to_owned()).stack_size(STACK);
         thread.spawn(work).map_err(|_| TaskError("Lambda.ServiceException".to_owned()))?;
-        answer.await.map_err(|_| TaskError("Panicked".to_owned()))
+        answer.await.map_err(|_| TaskError::panicked())
     }
 
     /// The event of a run's end.

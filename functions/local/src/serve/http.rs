@@ -42,9 +42,9 @@ pub(crate) struct Responder {
     pub(crate) executions: Arc<dyn Executions>,
     pub(crate) secrets: Arc<dyn Secrets>,
     pub(crate) tokens: AccessTokens,
-    /// The address that it is reached by.
-    pub(crate) api: String,
     pub(crate) log: Arc<Log>,
+    /// The address that others reach the server by.
+    pub(crate) api: String,
 }
 
 /// Answers at an address.
@@ -113,15 +113,21 @@ async fn respond(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
-    let mut request = asked(&head, &responder.api);
-    let answer = responder.answer(&mut request, &head, body).await;
-    let answer = answer.unwrap_or_else(|error| {
-        if error.status() == 503 {
-            let (method, path) = (&request.method, &request.path);
-            responder.log.line(&format!("{method} {path}: {error}"));
-        }
-        error.response(&request)
+    // What was begun is brought to its end, whoever goes away meanwhile: an approval that is written down wakes its run.
+    let answer = tokio::spawn(async move {
+        let mut request = asked(&head, &responder.api);
+        let answer = responder.answer(&mut request, &head, body).await;
+        answer.unwrap_or_else(|error| {
+            if error.status() == 503 {
+                let (method, path) = (&request.method, &request.path);
+                responder.log.line(&format!("{method} {path}: {error}"));
+            }
+            error.response(&request)
+        })
     });
+    let answer = answer
+        .await
+        .unwrap_or_else(|_panic| ApiResponse::failed("the server failed; its log says why"));
     Ok(encoded(answer))
 }
 
@@ -133,7 +139,7 @@ fn asked(head: &Parts, api: &str) -> ApiRequest {
         path: head.uri.path().to_owned(),
         query: url::form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
         headers: headers(head),
-        api: Some(api.to_owned()),
+        address: Some(api.to_owned()),
         ..ApiRequest::default()
     }
 }
@@ -183,12 +189,11 @@ fn headers(head: &Parts) -> BTreeMap<String, String> {
 }
 
 fn encoded(answer: ApiResponse) -> Response<Full<Bytes>> {
-    let sent = answer.headers();
+    let (status, said) = (StatusCode::from_u16(answer.status), answer.headers());
     let mut response = Response::new(Full::new(Bytes::from(answer.body)));
-    let status = StatusCode::from_u16(answer.status);
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    for (name, value) in sent {
+    for (name, value) in said {
         // They are ours, and all are headers' values.
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(name, value);

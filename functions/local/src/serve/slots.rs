@@ -50,7 +50,9 @@ impl Slots {
             self.made.lock().unwrap_or_else(PoisonError::into_inner).push(made.clone());
             made
         });
-        Some(Slot { number, environment, slots: self.clone(), _permit: permit })
+        let slot = Slot { number, environment, slots: self.clone(), _permit: permit };
+        // A place that was made since the server stops has not been asked to hand over.
+        (!self.permits.is_closed()).then_some(slot)
     }
 
     /// Has whoever works leave the rest to a later process, and lets nobody begin.

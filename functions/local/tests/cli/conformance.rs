@@ -4,23 +4,30 @@ use crate::scene::Scene;
 use serde_json::Value;
 use std::path::Path;
 
+fn cases(file: &str) -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance").join(file);
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn scene(case: &Value) -> Scene {
+    let files = case["files"].as_object().unwrap();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (&**name, text.as_str().unwrap())).collect();
+    Scene::new(&files)
+}
+
 #[test]
 fn files_are_valid_or_refused_as_terraform_does() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/files.jsonl");
-    let text = std::fs::read_to_string(path).unwrap();
     let mut wrong = String::new();
-    for line in text.lines() {
-        let case: Value = serde_json::from_str(line).unwrap();
+    for case in cases("files.jsonl") {
         // Several errors there, and one of them here.
         let fewer = case["differs"] == "one error for one mistake";
         if case["differs"].is_string() && !fewer {
             continue;
         }
-        let files = case["files"].as_object().unwrap();
-        let files: Vec<(&str, &str)> =
-            files.iter().map(|(name, text)| (&**name, text.as_str().unwrap())).collect();
-        let scene = Scene::new(&files);
-        if files.len() > 1 {
+        let scene = scene(&case);
+        if case["files"].as_object().unwrap().len() > 1 {
             scene.run(&["get"]);
         }
         let found = scene.run(&["validate", "-json"]).json();
@@ -75,18 +82,12 @@ fn told(messages: &[Value]) -> Vec<String> {
 
 #[test]
 fn tests_come_to_what_they_come_to_in_terraform() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/conformance/tests.jsonl");
-    let text = std::fs::read_to_string(path).unwrap();
     let mut wrong = String::new();
-    for line in text.lines() {
-        let case: Value = serde_json::from_str(line).unwrap();
+    for case in cases("tests.jsonl") {
         if case["differs"].is_string() {
             continue;
         }
-        let files = case["files"].as_object().unwrap();
-        let files: Vec<(&str, &str)> =
-            files.iter().map(|(name, text)| (&**name, text.as_str().unwrap())).collect();
-        let scene = Scene::new(&files);
+        let scene = scene(&case);
         scene.run(&["get"]);
         let given: Vec<String> =
             serde_json::from_value(case["arguments"].clone()).unwrap_or_default();

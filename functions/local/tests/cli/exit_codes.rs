@@ -14,12 +14,18 @@ fn wrong_usage_exits_with_1_and_says_where_help_is() {
         (&["apply", "one", "two"], "Expected at most one positional argument"),
         (&["plan", "-destroy", "-refresh-only"], "mutually-exclusive"),
         (&["plan", "-parallelism=0"], "must be a positive number"),
+        (&["show", "-out=page.html"], "for what -html and -summary write"),
     ] {
         let ran = scene.run(arguments);
         ran.assert_refused(says);
         assert!(ran.stderr.contains(&format!("plumb {} -help", arguments[0])), "{}", ran.stderr);
     }
     scene.run(&["bogus"]).assert_refused("There is no command \"bogus\"");
+    scene.run(&["runs", "show", "-out=f", "run"]).assert_refused("the page that -html writes");
+    scene.run(&["state"]).assert_refused("run: plumb state -help");
+    scene.run(&["workspace", "bogus"]).assert_refused("run: plumb workspace -help");
+    let help = scene.succeed(&["help", "state", "mv"]).stdout;
+    assert!(help.contains("state mv [options] SOURCE DESTINATION"), "{help}");
     assert_eq!(scene.run(&[]).code, 127);
     assert_eq!(scene.run(&["-help"]).code, 0);
     assert_eq!(scene.run(&["plan", "-help"]).code, 0);

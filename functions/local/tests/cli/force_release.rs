@@ -1,6 +1,6 @@
 //! A run that has died, ended before its lease is over.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, flat};
 use test_servers::BucketServer;
 
 fn scene(server: &BucketServer) -> Scene {
@@ -16,8 +16,8 @@ fn scene(server: &BucketServer) -> Scene {
 
 /// The plan that a message names as busy.
 fn busy_plan(text: &str) -> String {
-    let flat = text.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, after) = flat.split_once("(plan ").unwrap_or_else(|| panic!("{text}"));
+    let said = flat(text);
+    let (_, after) = said.split_once("(plan ").unwrap_or_else(|| panic!("{text}"));
     after.split(')').next().unwrap().to_owned()
 }
 
@@ -37,7 +37,10 @@ fn what_a_dead_run_has_claimed_is_released_by_a_person() {
     busy.assert_refused("The records are in use");
     busy.assert_refused("plumb force-release");
     let plan = busy_plan(&busy.stderr);
-    scene.run(&["force-release", "none"]).assert_refused(&format!("Under way: {plan}"));
+    for name in ["none", ""] {
+        let refused = scene.run(&["force-release", "-force", name]);
+        refused.assert_refused(&format!("Under way: {plan}"));
+    }
     let asked = scene.run_with(&["force-release", &plan], &[], "no\n");
     assert_eq!(asked.code, 1, "{}", asked.stderr);
     assert!(asked.stdout.contains("cancelled"), "{}", asked.stdout);

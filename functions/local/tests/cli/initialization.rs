@@ -59,7 +59,9 @@ fn no_store_is_opened_without_a_backend() {
 #[test]
 fn settings_of_a_backend_are_taken_with_a_note() {
     let scene = Scene::new(&[("main.tf", "resource \"terraform_data\" \"a\" {}\n")]);
-    let ran = scene.succeed(&["init", "-backend-config=key=x", "-reconfigure", "-force-copy"]);
+    let ignored =
+        ["-backend-config=key=x", "-reconfigure", "-force-copy", "-ignore-remote-version"];
+    let ran = scene.succeed(&[&["init"][..], &ignored].concat());
     for flag in ["backend-config", "reconfigure", "force-copy"] {
         let note = format!("Note: -{flag} does nothing: backends are read, not used");
         assert!(ran.stderr.contains(&note), "{}", ran.stderr);

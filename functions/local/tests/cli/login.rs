@@ -1,6 +1,8 @@
 //! Tokens that are kept, and forgotten.
 
 use crate::scene::{Ran, Scene};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use test_servers::{Page, Site};
 
@@ -92,6 +94,34 @@ fn what_is_not_agreed_to_or_not_valid_is_not_kept() {
     let scene = Scene::new(&[]);
     scene.run(&["login", "a b"]).assert_refused("Invalid hostname");
     scene.run(&["logout", "a", "b"]).assert_refused("At most one argument");
+    assert!(!host.scene.path().join(FILE).exists());
+}
+
+#[test]
+fn an_interrupt_instead_of_a_token_gives_the_terminal_back() {
+    let host = Host::enterprise();
+    let mut child = host.scene.command(&["login", &host.site.host()]);
+    let child = child.env("SSL_CERT_FILE", host.scene.path().join("site.pem"));
+    let mut child = child.spawn().unwrap();
+    // Held open: after consent nobody answers.
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"yes\n").unwrap();
+    let (mut stdout, mut seen) = (child.stdout.take().unwrap(), Vec::new());
+    let asked = |seen: &[u8]| {
+        let seen = String::from_utf8_lossy(seen);
+        seen.split_once("Token for").is_some_and(|(_, rest)| rest.ends_with("Enter a value: "))
+    };
+    while !asked(&seen) {
+        let mut byte = [0];
+        assert_eq!(stdout.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&seen));
+        seen.push(byte[0]);
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let mut errors = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    // Killed by the signal, it would have no code, and could not have given anything back.
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{errors}");
+    assert!(errors.contains("Error asking for the token"), "{errors}");
     assert!(!host.scene.path().join(FILE).exists());
 }
 

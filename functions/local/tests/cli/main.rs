@@ -14,6 +14,7 @@ mod formatting;
 mod generating;
 mod initialization;
 mod lifecycle;
+mod logging;
 mod login;
 mod migrate;
 mod migrate_store;

@@ -222,3 +222,24 @@ fn a_state_behind_an_address_is_taken_over() {
     scene.succeed(&["migrate"]);
     assert_eq!(scene.succeed(&["output", "-raw", "o"]).stdout, "server");
 }
+
+#[test]
+fn what_authorises_in_an_address_is_used_and_not_shown() {
+    let plain = serve(output("server"));
+    let main = |password: &str| {
+        let address = plain.replace("http://", &format!("http://me:{password}@"));
+        format!(
+            "terraform {{\n  backend \"http\" {{\n    address = \"{address}?token=canary\"\n  }}\n}}\noutput \"o\" {{\n  value = 1\n}}\n"
+        )
+    };
+    let scene = Scene::new(&[("main.tf", &main("wrong"))]);
+    let refused = scene.run(&["migrate"]);
+    refused.assert_refused("401");
+    let said = refused.stderr;
+    assert!(!said.contains("wrong") && !said.contains("canary"), "{said}");
+    scene.write("main.tf", main("secret").as_bytes());
+    let taken = scene.succeed(&["migrate"]);
+    let said = taken.stdout + &taken.stderr;
+    assert!(!said.contains("secret") && !said.contains("canary"), "{said}");
+    assert_eq!(scene.succeed(&["output", "-raw", "o"]).stdout, "server");
+}

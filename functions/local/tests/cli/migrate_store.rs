@@ -63,3 +63,33 @@ fn what_is_not_there_or_occupied_is_refused() {
     scene.run(&["migrate-store", &from]).assert_refused("holds an estate");
     assert_eq!(other.run(&["plan", "-detailed-exitcode"]).code, 0);
 }
+
+#[test]
+fn a_store_is_not_copied_onto_itself_however_it_is_written() {
+    let scene = Scene::new(&[("main.tf", MAIN)]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    std::os::unix::fs::symlink(".plumb", scene.path().join("link")).unwrap();
+    for from in ["-from=.plumb", "-from=link"] {
+        scene.run(&["migrate-store", from]).assert_refused("where plumb.toml says");
+        scene.run(&["migrate-store", "-abandon", from]).assert_refused("where plumb.toml says");
+    }
+    assert_eq!(scene.run(&["plan", "-detailed-exitcode"]).code, 0);
+}
+
+#[test]
+fn the_records_of_the_selected_workspace_are_copied_and_no_others() {
+    let scene = Scene::new(&[("main.tf", MAIN)]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.succeed(&["workspace", "new", "dev"]);
+    scene.write("main.tf", MAIN.replace("kept", "developed").as_bytes());
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.write("plumb.toml", TEAM.as_bytes());
+
+    scene.succeed(&["migrate-store", "-from=.plumb"]);
+    assert_eq!(scene.succeed(&["output", "-raw", "a"]).stdout, "developed");
+    scene.succeed(&["workspace", "select", "default"]);
+    scene.succeed(&["migrate-store", "-from=.plumb"]);
+    assert_eq!(scene.succeed(&["output", "-raw", "a"]).stdout, "kept");
+    let workspaces = scene.succeed(&["workspace", "list"]).stdout;
+    assert!(workspaces.contains("dev"), "{workspaces}");
+}

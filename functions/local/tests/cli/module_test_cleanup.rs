@@ -1,6 +1,6 @@
 //! What `plumb test` has made is deleted, also at an interrupt; what cannot be is named.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, flat};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ a.tftest.hcl... fail
 Failure! 1 passed, 0 failed.
 "#
     );
-    let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = flat(&ran.stderr);
     assert!(said.starts_with("Plumbline encountered an error destroying resources created while executing a.tftest.hcl/first. Error: local-exec provisioner error"), "{said}");
     assert!(said.ends_with("Plumbline left the following resources in state after executing a.tftest.hcl/first, and they need to be cleaned up manually: - terraform_data.a"), "{said}");
 }

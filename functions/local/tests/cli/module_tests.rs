@@ -1,19 +1,6 @@
 //! `plumb test`: what Terraform 1.11.4 printed for the same modules and tests.
 
-use crate::scene::{Ran, Scene};
-
-/// Words of a text, whatever the lines.
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn scene(main: &str, tests: &[(&str, &str)]) -> Scene {
-    let scene = Scene::new(&[("main.tf", main)]);
-    for (name, text) in tests {
-        scene.write(name, text.as_bytes());
-    }
-    scene
-}
+use crate::scene::{Ran, Scene, flat};
 
 #[track_caller]
 fn assert_printed(ran: &Ran, code: i32, stdout: &str) {
@@ -95,9 +82,13 @@ tests/main.tftest.hcl... fail
 Failure! 4 passed, 2 failed, 1 skipped.
 "#;
 
+fn named() -> Scene {
+    Scene::new(&[("main.tf", NAMED), ("tests/main.tftest.hcl", NAMED_TESTS)])
+}
+
 #[test]
 fn runs_pass_fail_and_are_left_out_after_errors() {
-    let scene = scene(NAMED, &[("tests/main.tftest.hcl", NAMED_TESTS)]);
+    let scene = named();
     let ran = scene.run(&["test", "-no-color"]);
     assert_printed(&ran, 1, NAMED_OUTPUT);
     assert_eq!(
@@ -125,7 +116,7 @@ The checkable object, check.c, was expected to report an error but did not.
 
 #[test]
 fn programs_follow_tests_in_a_stream() {
-    let scene = scene(NAMED, &[("tests/main.tftest.hcl", NAMED_TESTS)]);
+    let scene = named();
     let ran = scene.run(&["test", "-json"]);
     assert_eq!(ran.code, 1);
     let messages = ran.messages();
@@ -174,7 +165,7 @@ fn programs_follow_tests_in_a_stream() {
 
 #[test]
 fn a_report_counts_tests_as_junit_does() {
-    let scene = scene(NAMED, &[("tests/main.tftest.hcl", NAMED_TESTS)]);
+    let scene = named();
     let ran = scene.run(&["test", "-no-color", "-junit-xml=report.xml"]);
     assert_printed(&ran, 1, NAMED_OUTPUT);
     let report = String::from_utf8(scene.read("report.xml")).unwrap();
@@ -230,7 +221,8 @@ run "itself" {
 }
 run "skipped" {}
 "#;
-    let scene = scene(main, &[("setup/main.tf", setup), ("tests/a.tftest.hcl", tests)]);
+    let scene =
+        Scene::new(&[("main.tf", main), ("setup/main.tf", setup), ("tests/a.tftest.hcl", tests)]);
     let ran = scene.run(&["test", "-json"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     let messages = ran.messages();
@@ -295,14 +287,12 @@ run "out" {
   expect_failures = [ output.name ]
 }
 "#;
-    let scene = scene(
-        CONDITIONS,
-        &[
-            ("a.tftest.hcl", "run \"missing\" {}\nrun \"next\" {}\n"),
-            ("tests/b.tftest.hcl", expecting),
-            ("tests/c.tftest.hcl", "run \"e\" {\n  expect_failures = [ local.foo ]\n}\n"),
-        ],
-    );
+    let scene = Scene::new(&[
+        ("main.tf", CONDITIONS),
+        ("a.tftest.hcl", "run \"missing\" {}\nrun \"next\" {}\n"),
+        ("tests/b.tftest.hcl", expecting),
+        ("tests/c.tftest.hcl", "run \"e\" {\n  expect_failures = [ local.foo ]\n}\n"),
+    ]);
     let ran = scene.run(&["test", "-no-color"]);
     assert_printed(
         &ran,
@@ -383,15 +373,13 @@ run "y" {
   }
 }
 "#;
-    let scene = scene(
-        main,
-        &[
-            ("terraform.tfvars", "y = \"fromtfvars\"\nundeclared = \"u\"\n"),
-            ("tests/z.auto.tfvars", "x = 44\n"),
-            ("r.tftest.hcl", root),
-            ("tests/b.tftest.hcl", inner),
-        ],
-    );
+    let scene = Scene::new(&[
+        ("main.tf", main),
+        ("terraform.tfvars", "y = \"fromtfvars\"\nundeclared = \"u\"\n"),
+        ("tests/z.auto.tfvars", "x = 44\n"),
+        ("r.tftest.hcl", root),
+        ("tests/b.tftest.hcl", inner),
+    ]);
     let ran = scene.run(&["test", "-no-color"]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
     assert!(
@@ -447,7 +435,11 @@ run "unknown" {
   }
 }
 "#;
-    let scene = scene(main, &[("tests/a.tftest.hcl", tests), ("tests/b.tftest.hcl", condition)]);
+    let scene = Scene::new(&[
+        ("main.tf", main),
+        ("tests/a.tftest.hcl", tests),
+        ("tests/b.tftest.hcl", condition),
+    ]);
     let ran = scene.run(&["test", "-no-color"]);
     assert!(ran.stdout.contains("Failure! 1 passed, 2 failed."), "{}{}", ran.stdout, ran.stderr);
     let said = flat(&ran.stderr);
@@ -529,10 +521,12 @@ run "mocks" {
   }
 }
 "#;
-    let scene = scene(
-        main,
-        &[("mod/main.tf", module), ("tests/a.tftest.hcl", tests), ("tests/b.tftest.hcl", mocked)],
-    );
+    let scene = Scene::new(&[
+        ("main.tf", main),
+        ("mod/main.tf", module),
+        ("tests/a.tftest.hcl", tests),
+        ("tests/b.tftest.hcl", mocked),
+    ]);
     scene.succeed(&["get"]);
     let ran = scene.run(&["test", "-no-color"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -568,7 +562,8 @@ override_data {
   target = terraform_data.a
 }
 "#;
-    let scene = scene("resource \"terraform_data\" \"a\" {}", &[("a.tftest.hcl", tests)]);
+    let scene =
+        Scene::new(&[("main.tf", "resource \"terraform_data\" \"a\" {}"), ("a.tftest.hcl", tests)]);
     let ran = scene.run(&["test", "-no-color"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     let said = flat(&ran.stderr);
@@ -585,5 +580,15 @@ override_data {
         "You can only target data sources from override_data blocks, not terraform_data.a.",
     ] {
         assert!(said.contains(expected), "{expected}\n{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_directory_of_tests_that_is_not_there_is_told() {
+    let scene = Scene::new(&[("main.tf", "output \"a\" {\n  value = 1\n}\n")]);
+    for command in ["init", "validate", "test"] {
+        let ran = scene.succeed(&[command, "-no-color", "-test-directory=elsewhere"]);
+        let warned = "Warning: Test directory does not exist Requested test directory elsewhere does not exist.";
+        assert!(flat(&ran.stdout).contains(warned), "{command}: {}{}", ran.stdout, ran.stderr);
     }
 }

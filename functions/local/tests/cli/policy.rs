@@ -65,6 +65,21 @@ fn a_mandatory_policy_keeps_a_plan_from_being_saved_and_applied() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_plan_that_only_refreshes() {
+    let scene = scene("");
+    let outputs = |value: &str| format!("output \"a\" {{\n  value = \"{value}\"\n}}\n");
+    scene.write("network/main.tf", outputs("before").as_bytes());
+    scene.write("agreed", b"");
+    assert_eq!(run(&scene, &["apply", "-auto-approve"]).code, 0);
+    std::fs::remove_file(scene.path().join("agreed")).unwrap();
+    scene.write("network/main.tf", outputs("after").as_bytes());
+    let ran = run(&scene, &["plan", "-refresh-only", "-detailed-exitcode", "-out=p"]);
+    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+    let ran = run(&scene, &["validate", "-plan=p"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn an_advisory_policy_warns() {
     let scene = scene("enforcement = \"advisory\"\n");
     let ran = run(&scene, &["plan", "-out=p"]);

@@ -1,6 +1,6 @@
 //! Commands of `local-exec`, run for real.
 
-use crate::scene::{Ran, Scene};
+use crate::scene::{Ran, Scene, flat};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -24,10 +24,6 @@ fn eventually(what: &str, condition: impl Fn() -> bool) {
 fn lines(scene: &Scene, name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(scene.path().join(name)).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
-}
-
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[track_caller]

@@ -339,7 +339,10 @@ fn a_block_need_not_be_right_yet_for_an_import() {
     let scene = applied();
     let more = "resource \"terraform_data\" \"z\" {\n  input = nosuch.thing.at_all\n}\nresource \"terraform_data\" \"y\" {\n  bogus = 1\n}\n";
     scene.write("main.tf", format!("{MAIN}\n{more}").as_bytes());
-    scene.succeed(&["import", "terraform_data.z", "z"]);
+    scene.succeed(&["import", "-backup=kept.tfstate", "terraform_data.z", "z"]);
+    let kept: Value = serde_json::from_slice(&scene.read("kept.tfstate")).unwrap();
+    assert!(!kept["resources"].as_array().unwrap().iter().any(|resource| resource["name"] == "z"));
+    assert!(listed(&scene).contains("terraform_data.alone"));
     scene.succeed(&["import", "terraform_data.y", "y"]);
     scene.run(&["import", "terraform_data.counted[7]", "x"]).assert_refused(
         "The configuration for the given import terraform_data.counted[7] does not exist",

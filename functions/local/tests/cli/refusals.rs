@@ -48,5 +48,70 @@ fn variables_of_a_saved_plan_are_fixed() {
     scene.succeed(&["plan", "-out=plan.bin"]);
     scene
         .run(&["apply", "-var=a=2", "plan.bin"])
-        .assert_refused("Can't set variables when applying a saved plan");
+        .assert_refused("Can't change variable when applying a saved plan");
+    scene.succeed(&["plan", "-var=a=2", "-out=plan.bin"]);
+    scene
+        .run(&["apply", "-var=a=3", "plan.bin"])
+        .assert_refused("Can't change variable when applying a saved plan");
+    scene.succeed(&["apply", "-var=a=2", "plan.bin"]);
+}
+
+#[test]
+fn an_ephemeral_variable_that_was_given_is_given_again() {
+    let scene = Scene::new(&[(
+        "main.tf",
+        "variable \"e\" {\n  default   = 1\n  ephemeral = true\n}\noutput \"o\" {\n  value = ephemeralasnull(var.e) == null\n}\n",
+    )]);
+    scene.succeed(&["plan", "-var=e=2", "-out=plan.bin"]);
+    scene.run(&["apply", "plan.bin"]).assert_refused("No value for required variable");
+    scene.succeed(&["apply", "-var=e=3", "plan.bin"]);
+}
+
+#[test]
+fn destroying_is_no_refreshing() {
+    let scene = Scene::new(&[("main.tf", "output \"a\" {\n  value = 1\n}\n")]);
+    scene.run(&["destroy", "-refresh-only", "-auto-approve"]).assert_refused("Invalid mode option");
+}
+
+#[test]
+fn destroy_has_no_other_mode() {
+    let scene = Scene::new(&[ONE]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    for (flag, says) in [
+        ("-destroy", "The -destroy option is not valid for \"plumb destroy\""),
+        ("-refresh-only", "The -refresh-only option is not valid for \"plumb destroy\""),
+        ("-replace=terraform_data.a", "Unsupported plan mode"),
+        ("-deadline=90s", "A deadline without a plan file"),
+    ] {
+        scene.run(&["destroy", "-auto-approve", flag]).assert_refused(says);
+    }
+    assert_eq!(scene.succeed(&["state", "list"]).stdout, "terraform_data.a\n");
+    let help = scene.succeed(&["destroy", "-help"]).stdout;
+    assert!(help.contains("-refresh=false") && !help.contains("-refresh-only"), "{help}");
+}
+
+#[test]
+fn drift_is_accepted_of_saved_plans_alone() {
+    let scene = Scene::new(&[ONE]);
+    for command in ["apply", "destroy", "validate"] {
+        let ran = scene.run(&[command, "-accept-drift=terraform_data.a"]);
+        ran.assert_refused("Drift accepted without a saved plan");
+    }
+}
+
+#[test]
+fn flags_that_terraform_takes_everywhere_are_taken() {
+    let scene = Scene::new(&[ONE]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    for arguments in [
+        &["version", "-no-color"][..],
+        &["metadata", "functions", "-json", "-no-color"],
+        &["state", "list", "-no-color"],
+        &["show", "-compact-warnings"],
+        &["output", "-compact-warnings"],
+        &["validate", "-compact-warnings"],
+        &["console", "-input=false"],
+    ] {
+        scene.succeed(arguments);
+    }
 }

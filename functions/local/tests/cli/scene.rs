@@ -85,6 +85,11 @@ impl Scene {
     }
 }
 
+/// The words of a text, whatever its lines.
+pub(crate) fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 impl Ran {
     /// The messages of a JSON stream.
     pub(crate) fn messages(&self) -> Vec<serde_json::Value> {
@@ -100,8 +105,7 @@ impl Ran {
     pub(crate) fn assert_refused(&self, says: &str) {
         assert_eq!(self.code, 1, "{}\n{}", self.stdout, self.stderr);
         assert_eq!(self.stderr.matches("Error: ").count(), 1, "{}", self.stderr);
-        let flat = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains(says), "{}", self.stderr);
+        assert!(flat(&self.stderr).contains(says), "{}", self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
     }
 }

@@ -259,6 +259,19 @@ fn sha(letter: &str) -> String {
 }
 
 #[test]
+fn the_files_of_new_tokens_are_named_and_what_is_in_them_is_not_printed() {
+    let laptop = Laptop::new(CONFIGURATION);
+    let mut child = laptop.scene.command(&["serve", "-listen=127.0.0.1:0"]);
+    let mut child = child.stderr(Stdio::inherit()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let said: Vec<String> = lines.take_while(|line| !line.starts_with("Listening on")).collect();
+    let _ = (child.kill(), child.wait());
+    let said = said.join("\n");
+    assert!(said.contains(".plumb/serve/tokens/grace"), "{said}");
+    assert!(!said.contains(&laptop.token("grace")), "{said}");
+}
+
+#[test]
 fn a_push_is_planned_approved_and_applied_and_github_is_told() {
     let laptop = Laptop::new(CONFIGURATION);
     let serving = laptop.serve();
@@ -269,6 +282,12 @@ fn a_push_is_planned_approved_and_applied_and_github_is_told() {
     let waiting = serving.reaches(&run, &grace, "waiting_for_approval");
     assert!(waiting["text"].as_str().unwrap().contains("terraform_data.a"), "{waiting:#}");
     let digest = waiting["plan_digest"].as_str().unwrap();
+    let bearer = format!("Bearer {ada}");
+    let headers = [("authorization", &*bearer), ("accept", "text/html")];
+    let (status, page) = serving.ask("GET", &format!("/runs/{run}?estate=network"), &headers, "");
+    let approve = format!("approve -remote=http://{} -digest={digest} {run}", serving.address);
+    assert_eq!(status, 200, "{page}");
+    assert!(page.as_str().unwrap().contains(&approve), "{page}");
 
     // Nobody decides about a plan that nobody looked at, or about a change of their own.
     assert_eq!(serving.decide(&run, &grace, &"0".repeat(64), "approve").0, 409);

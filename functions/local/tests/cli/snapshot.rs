@@ -1,6 +1,6 @@
 //! The stage of planning itself: what it says where the records move meanwhile.
 
-use crate::scene::{Ran, Scene};
+use crate::scene::{Ran, Scene, flat};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Command;
@@ -58,9 +58,8 @@ fn raise_serial(scene: &Scene) {
 #[track_caller]
 fn assert_warned(scene: &Scene, ran: &Ran, words: &str) {
     assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
-    let said = format!("{}{}", ran.stdout, ran.stderr);
-    let flat = said.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("The records moved while planning") && flat.contains(words), "{said}");
+    let said = flat(&format!("{}{}", ran.stdout, ran.stderr));
+    assert!(said.contains("The records moved while planning") && said.contains(words), "{said}");
     // Nobody waits for a pipe that nobody writes into.
     std::fs::remove_file(scene.path().join("other/pipe")).unwrap();
     let verdicts = scene.run(&["validate", "-json", "-plan=plan.bin"]).json();

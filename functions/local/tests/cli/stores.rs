@@ -1,6 +1,6 @@
 //! Stores of clouds, on servers of the tests: their contract, and estates that move between them.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, flat};
 use serde_json::Value;
 use test_servers::{Answer, BucketServer, ClusterServer};
 
@@ -36,11 +36,6 @@ fn cluster(server: &ClusterServer) -> String {
 
 fn scene(project: &str) -> Scene {
     Scene::new(&[("main.tf", MAIN), ("plumb.toml", project)])
-}
-
-fn flat(text: &str) -> String {
-    let words = text.replace(['│', '╷', '╵'], " ");
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[track_caller]

@@ -56,6 +56,8 @@ enum Work {
     Call { plan: FinalPlan, token: Option<String> },
     /// To record what the world has: an earlier call came to it.
     Accept(Box<Object>),
+    /// None: what was not known while planning came to what there is.
+    Nothing(FinalPlan),
 }
 
 impl Target {
@@ -136,6 +138,7 @@ impl Target {
             None => false,
             Some(Work::Call { plan, token }) => self.call(change, &config, plan, token).await,
             Some(Work::Accept(object)) => self.accept(change, *object).await,
+            Some(Work::Nothing(plan)) => self.keep(change, plan).await,
         }
     }
 
@@ -147,7 +150,10 @@ impl Target {
         token: Option<String>,
     ) -> Option<Work> {
         let plan = self.final_plan(change, config, &Basis::Planned).await?;
-        Some(Work::Call { plan, token })
+        Some(match change.action == Action::Update && plan.is_no_change() {
+            true => Work::Nothing(plan),
+            false => Work::Call { plan, token },
+        })
     }
 
     /// Finds out what became of the call that an earlier invocation had in flight.
@@ -318,6 +324,16 @@ impl Target {
         let error = made.as_ref().err().and_then(Option::as_deref);
         environment.hook(|h| h.post_apply(&hooked, action, &value, error));
         made.is_ok() && self.made(change, value).await
+    }
+
+    /// Records an object that stays as it is; nobody is told of a change.
+    async fn keep(self: &Arc<Self>, change: &ResourceInstanceChange, plan: FinalPlan) -> bool {
+        let object = self.object(change, plan.planned.clone(), plan.private, ObjectStatus::Ready);
+        if self.record_made(change, object).await.is_err() {
+            return false;
+        }
+        self.walk.context.working.set_instance(&self.address, plan.planned.clone());
+        self.postconditions(plan.planned).await
     }
 
     /// The change is made and recorded: others may use its result.

@@ -34,7 +34,25 @@ struct Members {
 
 /// Where an earlier invocation has put an object aside, its key is used again.
 pub(crate) fn build(context: &EvalContext, plan: &Plan, resumed: Option<&Progress>) -> ApplyGraph {
-    let configuration = &*context.configuration;
+    let random = &context.environment.random;
+    assemble(&context.configuration, plan, resumed, || {
+        let mut bytes = [0; 4];
+        random.fill(&mut bytes);
+        DeposedKey::new(bytes)
+    })
+}
+
+/// The graph without keys that anybody may use: for the question whether a plan can be applied.
+pub(crate) fn rehearse(configuration: &Configuration, plan: &Plan) -> Graph<Vertex> {
+    assemble(configuration, plan, None, || DeposedKey::new([0; 4])).graph
+}
+
+fn assemble(
+    configuration: &Configuration,
+    plan: &Plan,
+    resumed: Option<&Progress>,
+    new_key: impl Fn() -> DeposedKey,
+) -> ApplyGraph {
     let mut graph = Graph::new();
     let mut edges = ConfigurationEdges { configuration, graph: &mut graph };
     let destroying = plan.mode == PlanMode::Destroy;
@@ -62,13 +80,8 @@ pub(crate) fn build(context: &EvalContext, plan: &Plan, resumed: Option<&Progres
         let aside = resumed
             .and_then(|progress| progress.members.get(&change.address))
             .and_then(|member| put_aside(&member.standing));
-        let key = (change.action == Action::CreateThenDelete).then(|| {
-            aside.unwrap_or_else(|| {
-                let mut bytes = [0; 4];
-                context.environment.random.fill(&mut bytes);
-                DeposedKey::new(bytes)
-            })
-        });
+        let key =
+            (change.action == Action::CreateThenDelete).then(|| aside.unwrap_or_else(&new_key));
         add_change(&mut edges, change, key.clone(), entry);
         if let Some(key) = key {
             deposed.insert(change.address.clone(), key);

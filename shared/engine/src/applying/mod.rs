@@ -326,6 +326,18 @@ pub(crate) async fn apply(
     (Applied { summary, outputs, checks, ending }, diagnostics)
 }
 
+/// What keeps a plan from being applied: deletions and changes that would have to wait for each other.
+pub(crate) fn check_order(context: &EvalContext, plan: &Plan) -> Diagnostics {
+    let deletes = |change: &ResourceInstanceChange| {
+        change.action == Action::Delete || change.action.is_replace()
+    };
+    // What only refers has an order, or there would be no plan.
+    if plan.changes.resources.iter().any(deletes) {
+        has_cycles(context, &graph::rehearse(&context.configuration, plan));
+    }
+    context.take_diagnostics()
+}
+
 /// That more may be left to do.
 fn incomplete() -> Diagnostic {
     Diagnostic::warning(

@@ -9,6 +9,7 @@ use super::resource::{planned_expansion, value_of};
 use super::{ApplyWalk, Ending};
 use crate::evaluation::{EvalContext, Expansion, Named, Operation, Working, blocking};
 use crate::graph::{Graph, Walked, walk};
+use crate::object_change::without_unknowns;
 use crate::object_codec::{mark_by_schema, resource_schema};
 use crate::plan::PlanMode;
 use crate::planning::named_value;
@@ -99,7 +100,11 @@ fn collect(walk: &ApplyWalk, working: &Working, ending: Ending) -> Option<Output
     for name in root.outputs.keys() {
         let now = working.named(&ModuleInstance::root(), Named::Output(name.clone()));
         let recorded = || walk.plan.previous.outputs.get(name).map(|o| o.value.clone());
-        match now.filter(Value::is_wholly_known).or_else(recorded) {
+        match now.or_else(recorded) {
+            // What is made of objects that are not there is null.
+            Some(value) if !value.is_wholly_known() => {
+                outputs.insert(name.clone(), without_unknowns(&value));
+            }
             Some(value) if !value.is_null() => {
                 outputs.insert(name.clone(), value);
             }

@@ -6,7 +6,7 @@ use crate::changes::{Action, ResourceInstanceChange};
 use crate::evaluation::{CheckedObject, RepetitionData, blocking, check_rules};
 use crate::hooks::HookObject;
 use crate::object::Object;
-use crate::object_change::{PlanRequest, assert_object_compatible};
+use crate::object_change::{PlanRequest, assert_object_compatible, same_marks};
 use crate::object_codec::{decode, mark_by_configuration, resource_schema};
 use crate::object_read::read_object;
 use crate::planning::ignored_paths;
@@ -55,6 +55,10 @@ impl FinalPlan {
     /// Whether nothing is left to be done.
     pub(super) fn changes_nothing(&self) -> bool {
         self.requires_replace.is_empty() && self.planned.unmark_deep() == self.prior.unmark_deep()
+    }
+    /// Whether what there is stays as it is, also in what of it is sensitive.
+    pub(super) fn is_no_change(&self) -> bool {
+        self.changes_nothing() && same_marks(&self.planned, &self.prior)
     }
     /// Whether this makes an object.
     pub(super) fn creates(&self) -> bool {

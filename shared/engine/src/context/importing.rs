@@ -28,17 +28,8 @@ impl Context {
             targets: vec![Target::Instance(address.clone())],
             ..PlanOptions::default()
         };
-        let (plan, mut diagnostics) = self.plan(configuration, variables, previous, options).await;
-        if diagnostics.has_errors() {
-            return (None, diagnostics);
-        }
-        match self.stored(&plan, address).await {
-            Ok(object) => (Some(object), diagnostics),
-            Err(error) => {
-                diagnostics.push(error.for_address(address.to_string()));
-                (None, diagnostics)
-            }
-        }
+        let (plan, diagnostics) = self.plan(configuration, variables, previous, options).await;
+        self.found(&plan, address, diagnostics).await
     }
 
     /// The same, whatever the configuration says that the object should be: it need not be complete, and is not checked beyond
@@ -69,11 +60,21 @@ impl Context {
         let Some((plan, found)) = found else { return (None, super::interrupted()) };
         // That not all of it was planned is what was asked for.
         let told = found.into_iter().filter(Diagnostic::is_error);
-        let mut diagnostics = super::without_repetitions(told.collect());
+        let diagnostics = super::without_repetitions(told.collect());
+        self.found(&plan, address, diagnostics).await
+    }
+
+    /// The object that a plan found, unless there were errors.
+    async fn found(
+        &self,
+        plan: &Plan,
+        address: &ResourceInstance,
+        mut diagnostics: Diagnostics,
+    ) -> (Option<StoredObject>, Diagnostics) {
         if diagnostics.has_errors() {
             return (None, diagnostics);
         }
-        match self.stored(&plan, address).await {
+        match self.stored(plan, address).await {
             Ok(object) => (Some(object), diagnostics),
             Err(error) => {
                 diagnostics.push(error.for_address(address.to_string()));

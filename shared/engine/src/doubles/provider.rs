@@ -5,13 +5,11 @@ use super::composition::{Composition, Missing};
 use crate::object_codec::resource_schema;
 use async_trait::async_trait;
 use providers::{
-    ApplyResourceRequest, ApplyResourceResponse, CallFunctionRequest, ConfigureRequest,
-    EphemeralHandle, FunctionError, ImportResourceRequest, ImportResourceResponse,
-    ImportedResource, MoveResourceRequest, MoveResourceResponse, OpenEphemeralRequest,
+    ApplyResourceRequest, ApplyResourceResponse, ConfigureRequest, EphemeralHandle,
+    ImportResourceRequest, ImportResourceResponse, ImportedResource, OpenEphemeralRequest,
     OpenEphemeralResponse, PlanResourceRequest, PlanResourceResponse, Provider, ProviderDiagnostic,
     ProviderError, ProviderSchema, ReadDataSourceRequest, ReadDataSourceResponse,
     ReadResourceRequest, ReadResourceResponse, RenewEphemeralResponse, Response,
-    UpgradeIdentityRequest, UpgradeResourceStateRequest,
 };
 use std::sync::Arc;
 use values::Value;
@@ -73,6 +71,11 @@ impl Provider for Double {
         self.real.address()
     }
 
+    /// It checks, upgrades and calls functions, which reaches no world; whatever would is answered here.
+    fn beneath(&self) -> Option<&dyn Provider> {
+        Some(&*self.real)
+    }
+
     async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
         self.real.schema().await
     }
@@ -85,48 +88,9 @@ impl Provider for Double {
         Ok(Response::ok(config.clone()))
     }
 
-    async fn validate_resource_config(
-        &self,
-        ty: &str,
-        config: &Value,
-        write_only_allowed: bool,
-    ) -> Result<Response<()>, ProviderError> {
-        self.real.validate_resource_config(ty, config, write_only_allowed).await
-    }
-
-    async fn validate_data_config(
-        &self,
-        ty: &str,
-        config: &Value,
-    ) -> Result<Response<()>, ProviderError> {
-        self.real.validate_data_config(ty, config).await
-    }
-
-    async fn validate_ephemeral_config(
-        &self,
-        ty: &str,
-        config: &Value,
-    ) -> Result<Response<()>, ProviderError> {
-        self.real.validate_ephemeral_config(ty, config).await
-    }
-
     async fn configure(&self, request: ConfigureRequest) -> Result<Response<()>, ProviderError> {
         let _ = request;
         Ok(Response::ok(()))
-    }
-
-    async fn upgrade_resource_state(
-        &self,
-        request: UpgradeResourceStateRequest,
-    ) -> Result<Response<Value>, ProviderError> {
-        self.real.upgrade_resource_state(request).await
-    }
-
-    async fn upgrade_resource_identity(
-        &self,
-        request: UpgradeIdentityRequest,
-    ) -> Result<Response<Value>, ProviderError> {
-        self.real.upgrade_resource_identity(request).await
     }
 
     async fn read_resource(
@@ -203,13 +167,6 @@ impl Provider for Double {
         )))
     }
 
-    async fn move_resource(
-        &self,
-        request: MoveResourceRequest,
-    ) -> Result<Response<MoveResourceResponse>, ProviderError> {
-        self.real.move_resource(request).await
-    }
-
     async fn read_data_source(
         &self,
         request: ReadDataSourceRequest,
@@ -243,13 +200,6 @@ impl Provider for Double {
     ) -> Result<Response<()>, ProviderError> {
         let _ = handle;
         Ok(Response::ok(()))
-    }
-
-    async fn call_function(
-        &self,
-        request: CallFunctionRequest,
-    ) -> Result<Result<Value, FunctionError>, ProviderError> {
-        self.real.call_function(request).await
     }
 
     async fn stop(&self) -> Result<(), ProviderError> {

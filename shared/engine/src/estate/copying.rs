@@ -56,6 +56,18 @@ pub enum CopyError {
         /// The store.
         place: String,
     },
+    /// The estate is open at both ends, and neither was copied to the other.
+    #[error(
+        "the same estate is open in {source_place} and in {place}: they are one place under two names, or one is a copy \
+         made by other means, and what only one of them has would be lost. Nothing was changed; name the new store in \
+         plumb.toml and the old one with -from, and of two copies remove the one that is out of date"
+    )]
+    BothOpen {
+        /// The target.
+        place: String,
+        /// Where it should be copied from.
+        source_place: String,
+    },
     /// A record at the target is not what it should be.
     #[error(
         "the copy of {key} in {place} is not what was copied: {problem}. The copy stays sealed and the \
@@ -163,11 +175,15 @@ impl Estate {
         let copy = target.read_header_of_sealed().await?;
         let ours = copy.filter(|copy| copy.lineage == source.lineage);
         if let Some(copy) = ours {
-            if copy.sealed.is_none() {
-                let (place, source_place) = (target.place(), self.place());
-                return Err(CopyError::Finished { place, source_place });
+            match &copy.sealed {
+                Some(Seal::ArrivingFrom(_)) => target.remove_copy(copy).await?,
+                // The records were there before, and never came back.
+                Some(Seal::MovedTo(place)) if *place == self.place() => {}
+                _ => {
+                    let (place, source_place) = (target.place(), self.place());
+                    return Err(CopyError::Finished { place, source_place });
+                }
             }
-            target.remove_copy(copy).await?;
         }
         if source.sealed.is_some() {
             self.set_seal(source, None).await?;
@@ -216,7 +232,11 @@ impl Estate {
             return Err(CopyError::UnderWay { plan: plan.clone(), place: self.place() });
         }
         // What the target holds decides whether this one may be closed at all.
-        self.check_target(target, &header).await?;
+        let there = self.check_target(target, &header).await?;
+        if there.is_some_and(|there| there.sealed.is_none()) {
+            let (place, source_place) = (target.place(), self.place());
+            return Err(CopyError::BothOpen { place, source_place });
+        }
         Ok(self.set_seal(header, Some(moved_to(target))).await?)
     }
 
@@ -228,7 +248,13 @@ impl Estate {
         let occupied =
             || CopyError::Occupied { estate: target.name.to_string(), place: target.location() };
         match target.read_header_of_sealed().await? {
-            Some(header) if header.lineage == source.lineage => Ok(Some(header)),
+            Some(header) if header.lineage == source.lineage => match &header.sealed {
+                Some(Seal::ArrivingFrom(_)) => Ok(Some(header)),
+                // The records were there before, and come back.
+                Some(Seal::MovedTo(place)) if *place == self.place() => Ok(Some(header)),
+                // Where they have gone on from there, this copy would be a second estate.
+                _ => Ok(Some(target.unsealed(header)?)),
+            },
             Some(_) => Err(occupied()),
             None => {
                 let entries = target.store.list(&target.keys.all()).await?;

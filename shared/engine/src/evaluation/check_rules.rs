@@ -38,7 +38,7 @@ impl CheckedObject<'_> {
     }
 }
 
-/// Evaluates the rules; whether all hold or cannot be known yet. Failures are reported.
+/// Evaluates the rules; whether all hold or cannot be known yet, or failures only warn. Failures are reported.
 pub(crate) fn check_rules(
     context: &EvalContext,
     module: &ModuleInstance,
@@ -49,7 +49,7 @@ pub(crate) fn check_rules(
 ) -> bool {
     rules.iter().fold(true, |hold, rule| {
         let evaluate =
-            |evaluation: &mut Evaluation<'_>| check_rule(evaluation, module, object, rule);
+            |evaluation: &mut Evaluation<'_>| check_rule(context, evaluation, module, object, rule);
         context.evaluate(module, data, this.cloned(), evaluate).is_some() && hold
     })
 }
@@ -66,12 +66,13 @@ pub(crate) fn check_rules_for(
 ) -> bool {
     rules.iter().fold(true, |hold, rule| {
         let evaluate =
-            |evaluation: &mut Evaluation<'_>| check_rule(evaluation, module, object, rule);
+            |evaluation: &mut Evaluation<'_>| check_rule(context, evaluation, module, object, rule);
         context.evaluate_for(reader, module, data, this.cloned(), evaluate).is_some() && hold
     })
 }
 
 fn check_rule(
+    context: &EvalContext,
     evaluation: &mut Evaluation<'_>,
     module: &ModuleInstance,
     object: CheckedObject<'_>,
@@ -79,11 +80,13 @@ fn check_rule(
 ) {
     if let RuleOutcome::Fail(message) = evaluate_rule(evaluation, rule, RuleWords::Condition) {
         let values = evaluation.describe(&rule.condition, None);
-        evaluation.diagnostics.push(
-            Diagnostic::error(object.summary(), message)
-                .at(rule.condition.span)
-                .with_values(values)
-                .of_condition(module, object.checkable()),
-        );
+        let failed = Diagnostic::error(object.summary(), message)
+            .at(rule.condition.span)
+            .with_values(values)
+            .of_condition(module, object.checkable());
+        evaluation.diagnostics.push(match context.conditions_warn {
+            true => failed.as_warning(),
+            false => failed,
+        });
     }
 }

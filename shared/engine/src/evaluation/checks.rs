@@ -1,6 +1,6 @@
 //! `check` blocks: assertions that warn, and data sources that may fail.
 
-use super::{EvalContext, Operation, RepetitionData};
+use super::{EvalContext, Operation};
 use crate::checks::CheckStatus;
 use crate::graph::Walked;
 use language::diagnostics::{Checkable, Diagnostic};
@@ -26,9 +26,8 @@ pub(crate) fn check(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -
 }
 
 fn assert(context: &EvalContext, module: &ModuleInstance, check: &Check, rule: &CheckRule) {
-    let data = RepetitionData::default();
     let validating = context.operation == Operation::Validate;
-    let outcome = context.evaluate(module, &data, None, |evaluation| {
+    let outcome = context.evaluate_in_check(module, &check.name, |evaluation| {
         let outcome = evaluate_rule(evaluation, rule, RuleWords::Condition);
         let (summary, detail) = match &outcome {
             RuleOutcome::Fail(message) => ("Check block assertion failed", message.as_str()),

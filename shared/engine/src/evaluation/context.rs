@@ -48,6 +48,8 @@ pub(crate) struct EvalContext {
     pub(crate) variables: BTreeMap<Arc<str>, InputValue>,
     /// When the plan was made; `None` while validating.
     pub(crate) plan_timestamp: Option<Timestamp>,
+    /// Whether preconditions and postconditions that fail are warnings: nothing is about to be changed.
+    pub(crate) conditions_warn: bool,
     permits: Semaphore,
     diagnostics: Mutex<Diagnostics>,
 }
@@ -74,6 +76,7 @@ impl EvalContext {
             stop,
             variables,
             plan_timestamp,
+            conditions_warn: false,
             permits,
             diagnostics: Mutex::new(Diagnostics::new()),
         }
@@ -141,7 +144,23 @@ impl EvalContext {
         self.evaluate_reading(None, module, data, this, evaluate)
     }
 
-    /// The same; while planning, what was looked at is kept for `reader`.
+    /// Evaluates what stands in a `check` block, which alone may look at the data source in it.
+    pub(crate) fn evaluate_in_check<T>(
+        &self,
+        module: &ModuleInstance,
+        check: &Arc<str>,
+        evaluate: impl FnOnce(&mut Evaluation<'_>) -> T,
+    ) -> Option<T> {
+        let node = self.node(&module.path())?;
+        let data = RepetitionData::default();
+        let scope = ModuleScope::new(self, node, module, &data, None).in_check(check);
+        let mut evaluation = Evaluation::new(&scope);
+        let result = evaluate(&mut evaluation);
+        let errors = self.report(evaluation.diagnostics);
+        (!errors).then_some(result)
+    }
+
+    /// The same as `evaluate`; while planning, what was looked at is kept for `reader`.
     pub(crate) fn evaluate_for<T>(
         &self,
         reader: &Reader,

@@ -49,6 +49,15 @@ impl RepetitionData {
         }
         data
     }
+
+    /// Of a block of which it is not known how many instances it has, or whether it is repeated at all.
+    pub(crate) fn unknown() -> RepetitionData {
+        RepetitionData {
+            count_index: Some(Value::unknown_not_null(Type::Number)),
+            each_key: Some(Value::unknown_not_null(Type::String)),
+            each_value: Some(Value::dynamic()),
+        }
+    }
 }
 
 impl Expansion {
@@ -256,7 +265,7 @@ fn for_each(
 ) -> Option<Expansion> {
     const SUMMARY: &str = "Invalid for_each argument";
     if value.marks().is_sensitive() {
-        refuse(evaluation, expression, Some(Cause::Sensitive), SUMMARY, "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the sensitive value could be disclosed as a resource instance key.".into());
+        refuse(evaluation, expression, Some(Cause::Sensitive), SUMMARY, "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the sensitive value could be exposed as a resource instance key.".into());
         return None;
     }
     if value.marks().is_ephemeral() {

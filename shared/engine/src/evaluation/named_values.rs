@@ -87,7 +87,11 @@ fn argument(context: &EvalContext, module: &ModuleInstance, variable: &Variable)
     let Some(argument) = argument else {
         return final_value(variable, None, &context.configuration.sources).ok();
     };
-    let data = context.working.call_data(module);
+    // Whether a call is repeated is asked only when its instances are known.
+    let data = match context.operation {
+        Operation::Validate => RepetitionData::unknown(),
+        _ => context.working.call_data(module),
+    };
     let (given, reads) = context.evaluate(&parent, &data, None, |evaluation| {
         evaluation.expression_in_parts(&argument.expression)
     })?;

@@ -6,16 +6,18 @@ use super::provider_functions;
 use super::working::Named;
 use crate::object_codec::resource_schema;
 use language::diagnostics::{Diagnostic, Diagnostics};
+use language::evaluate::follow;
 use language::functions::{CallError, FunctionContext};
-use language::module::{Available, ModuleNode};
+use language::module::{Available, ModuleNode, Repetition};
 use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
 use language::scope::{ProviderFunction, ProviderFunctionName, Scope};
 use language::source::{Sources, Span};
-use language::syntax::ast::TraversalStep;
-use language::syntax::suggest;
+use language::syntax::ast::{IndexKey, TraversalStep};
+use language::syntax::{is_identifier, suggest};
 use std::sync::Arc;
 use values::address::{InstanceKey, ModuleInstance, Resource, ResourceMode};
-use values::{Marks, Value};
+use values::schema::{Block, NestedBlock, Nesting};
+use values::{Marks, Type, Value};
 
 /// What expressions see in one module instance, and in one instance of a repeated block there.
 pub(crate) struct ModuleScope<'a> {
@@ -24,6 +26,8 @@ pub(crate) struct ModuleScope<'a> {
     module: &'a ModuleInstance,
     data: &'a RepetitionData,
     this: Option<Value>,
+    /// The `check` block that the expression stands in.
+    check: Option<Arc<str>>,
 }
 
 impl<'a> ModuleScope<'a> {
@@ -34,7 +38,12 @@ impl<'a> ModuleScope<'a> {
         data: &'a RepetitionData,
         this: Option<Value>,
     ) -> ModuleScope<'a> {
-        ModuleScope { context, node, module, data, this }
+        ModuleScope { context, node, module, data, this, check: None }
+    }
+
+    /// The same for what stands in a `check` block.
+    pub(crate) fn in_check(self, name: &Arc<str>) -> ModuleScope<'a> {
+        ModuleScope { check: Some(name.clone()), ..self }
     }
 
     fn missing(reference: &Reference, summary: &str, detail: String) -> Diagnostics {
@@ -81,12 +90,27 @@ impl<'a> ModuleScope<'a> {
         Ok(self.context.working.resource(&resource).unwrap_or_else(unknown))
     }
 
+    /// What is known of a call before planning: which outputs it has, and whether it is repeated.
+    fn unknown_module_call(&self, name: &Arc<str>, child: &ModuleNode) -> Value {
+        let outputs = child.module.outputs.keys();
+        let repetition = self.node.module.module_calls.get(name).map(|call| &call.repetition);
+        let instance = || Type::object(outputs.clone().map(|o| (o.clone(), Type::Dynamic)));
+        match repetition {
+            Some(Repetition::Count(_)) => Value::unknown(Type::list(instance())),
+            Some(Repetition::ForEach(_)) => Value::unknown(Type::map(instance())),
+            _ => Value::object(outputs.map(|output| (output.clone(), Value::dynamic()))),
+        }
+    }
+
     /// The object of outputs of each instance of a call, put together.
     fn module_call(&self, name: &Arc<str>) -> Value {
         if let Some(value) = self.context.working.call_value(self.module, name) {
             return value;
         }
         let Some(child) = self.node.children.get(name) else { return Value::dynamic() };
+        if self.context.operation == Operation::Validate {
+            return self.unknown_module_call(name, child);
+        }
         let Some(expansion) = self.context.working.call(self.module, name) else {
             return Value::dynamic();
         };
@@ -122,9 +146,61 @@ pub(crate) fn unsupported_attribute(
         [TraversalStep::Index { .. }, rest @ ..] => rest,
         steps => steps,
     };
-    let [TraversalStep::Attribute { name, span }, ..] = steps else { return None };
-    let block = &schema.block;
-    unsupported(name, *span, block.attributes.keys().chain(block.blocks.keys()))
+    unsupported_in_block(&schema.block, steps)
+}
+
+/// That a block has no such attribute as the steps name, where it has none; or that what it has cannot be gone into so.
+fn unsupported_in_block(block: &Block, steps: &[TraversalStep]) -> Option<Diagnostic> {
+    let (name, span, rest) = match steps {
+        [] => return None,
+        [TraversalStep::Attribute { name, span }, rest @ ..] => (name, *span, rest),
+        [TraversalStep::Index { key, span }, ..] => {
+            let detail = match key {
+                IndexKey::String(name) if is_identifier(name) => format!(
+                    "Only attribute access is allowed here. Did you mean to access attribute {name:?} using the dot operator?"
+                ),
+                IndexKey::Invalid => return None,
+                _ => "Only attribute access is allowed here, using the dot operator.".to_owned(),
+            };
+            return Some(Diagnostic::error("Invalid index operation", detail).at(*span));
+        }
+        [TraversalStep::Splat { .. }, ..] => return None,
+    };
+    if let Some(attribute) = block.attributes.get(name) {
+        return follow(&Value::unknown(attribute.implied_type()), rest).err().map(|e| *e);
+    }
+    if let Some(nested) = block.blocks.get(name) {
+        return unsupported_in_blocks(name, nested, rest);
+    }
+    unsupported(name, span, block.attributes.keys().chain(block.blocks.keys()))
+}
+
+/// The same for what stands after the type of nested blocks.
+fn unsupported_in_blocks(
+    name: &Arc<str>,
+    nested: &NestedBlock,
+    steps: &[TraversalStep],
+) -> Option<Diagnostic> {
+    let (Nesting::List | Nesting::Set | Nesting::Map) = nested.nesting else {
+        return unsupported_in_block(&nested.block, steps);
+    };
+    let (first, rest) = steps.split_first()?;
+    let (summary, detail) = match (nested.nesting, first) {
+        (Nesting::Set, _) => (
+            "Cannot index a set value",
+            format!(
+                "Block type {name:?} is represented by a set of objects, and set elements do not have addressable keys. To find elements matching specific criteria, use a \"for\" expression with an \"if\" clause."
+            ),
+        ),
+        (Nesting::List, TraversalStep::Attribute { .. }) => (
+            "Invalid operation",
+            format!(
+                "Block type {name:?} is represented by a list of objects, so it must be indexed using a numeric key, like .{name}[0]."
+            ),
+        ),
+        _ => return unsupported_in_block(&nested.block, rest),
+    };
+    Some(Diagnostic::error(summary, detail).at(first.span()))
 }
 
 /// That an object has no such attribute, where it has none.
@@ -163,11 +239,10 @@ impl Scope for ModuleScope<'_> {
             each: self.data.each_key.is_some(),
             self_object: self.this.is_some(),
         };
-        let problem = self
-            .node
-            .check_reference(reference, available)
-            .or_else(|| self.check_attribute(reference));
-        diagnostics.extend(problem);
+        let check = self.check.as_deref();
+        diagnostics.extend(self.node.check_reference(reference, available));
+        diagnostics.extend(self.node.check_visibility(reference, check));
+        diagnostics.extend(self.check_attribute(reference));
         diagnostics
     }
 

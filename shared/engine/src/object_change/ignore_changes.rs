@@ -12,9 +12,19 @@ pub(crate) fn ignore_changes(prior: &Value, config: &Value, ignored: &[Path]) ->
         return config.clone();
     }
     ignored.iter().fold(config.clone(), |config, path| {
-        let before = Path(path.0.clone()).get(prior);
-        put(&config, &path.0, before.as_ref())
+        let path = Path(named(path, &config).to_vec());
+        put(&config, &path.0, path.get(prior).as_ref())
     })
+}
+
+/// `["k"]` at the end names an element of a map alone; of an object, as in Terraform, all of it.
+fn named<'p>(path: &'p Path, config: &Value) -> &'p [PathStep] {
+    let Some((PathStep::Key(_), parent)) = path.0.split_last() else { return &path.0 };
+    let of = Path(parent.to_vec()).get(config);
+    match of.is_some_and(|value| matches!(value.kind(), Kind::Object(_))) {
+        true => parent,
+        false => &path.0,
+    }
 }
 
 /// All attributes that a configuration may set, for `ignore_changes = all`.

@@ -14,6 +14,7 @@ pub(crate) use plan_valid::assert_plan_valid;
 pub(crate) use proposed::planned_unknown;
 use proposed::proposed_new;
 
+use std::collections::BTreeSet;
 use values::{Path, Value};
 
 /// One rule that an answer breaks.
@@ -66,6 +67,15 @@ pub(crate) fn without_unknowns(value: &Value) -> Value {
 /// Equal but for refinements.
 fn same(a: &Value, b: &Value) -> bool {
     unrefined(a) == unrefined(b)
+}
+
+/// Whether the same parts of two values are sensitive.
+pub(crate) fn same_marks(a: &Value, b: &Value) -> bool {
+    let sensitive = |v: &Value| {
+        let paths = v.marked_paths().into_iter().filter(|(_, marks)| marks.is_sensitive());
+        paths.map(|(path, _)| path).collect::<BTreeSet<_>>()
+    };
+    a.deep_marks() == b.deep_marks() && (a.deep_marks().is_empty() || sensitive(a) == sensitive(b))
 }
 
 /// The attribute of an object that may be null or unknown.

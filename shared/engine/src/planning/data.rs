@@ -45,7 +45,7 @@ pub(crate) async fn plan(
     if !validate_configuration(walk, declared, address, &config).await {
         return false;
     }
-    let pending = dependency_pending(walk, declared);
+    let pending = dependency_pending(walk, declared, address);
     let known = config.is_wholly_known();
     if known && !pending {
         return read_now(walk, declared, address, data, &config).await;
@@ -129,13 +129,17 @@ fn dependencies(walk: &PlanWalk, declared: &Declared) -> Arc<[values::address::C
     walk.plan_graph.dependencies.get(&declared.resource).cloned().unwrap_or_default()
 }
 
-/// Whether something that `depends_on` names is about to change: then what would be read now may
+/// Whether something that it names or depends on is about to change: then what would be read now may
 /// not be what is there afterwards.
-fn dependency_pending(walk: &PlanWalk, declared: &Declared) -> bool {
+fn dependency_pending(walk: &PlanWalk, declared: &Declared, address: &ResourceInstance) -> bool {
+    if walk.options.mode == PlanMode::Destroy {
+        // It is read for providers, while what it names is still there.
+        return false;
+    }
     let Some(depended) = walk.plan_graph.data_depends_on.get(&declared.resource) else {
         return false;
     };
-    walk.outcome.any_change_of(depended)
+    walk.outcome.any_change_of(depended, &address.module)
 }
 
 async fn read_now(

@@ -9,8 +9,9 @@ use crate::plan::PlanMode;
 use crate::state::State;
 use crate::vertex::{ConfigurationEdges, Vertex, direct_resources, references_in_body};
 use language::diagnostics::Diagnostic;
-use language::module::{Configuration, ResourceBlock};
+use language::module::{Configuration, ModuleNode, ResourceBlock};
 use language::reference::{Reference, Subject, references_in};
+use language::syntax::ast::Traversal;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode};
@@ -24,7 +25,7 @@ pub(crate) struct PlanGraph {
     /// Resources whose replacement is created first: because they say so, or something that depends
     /// on them does.
     pub(crate) create_before_destroy: HashSet<ConfigResource>,
-    /// For data sources with `depends_on`: the managed resources that must not be about to change.
+    /// For data sources that name managed resources, or depend on them: those that must not be about to change.
     pub(crate) data_depends_on: HashMap<ConfigResource, BTreeSet<ConfigResource>>,
     /// What alone is planned.
     pub(crate) targeting: Targeting,
@@ -52,7 +53,6 @@ pub(crate) fn build(
     let mut resources = Vec::new();
     for resource in &declared {
         let id = edges.graph.add(Vertex::Resource(resource.clone()));
-        resources.push(id);
         // Deleting evaluates nothing of the resource itself, but what providers are configured with
         // may come from data sources, which are read, and ephemeral resources.
         if !destroying || resource.resource.mode != ResourceMode::Managed {
@@ -167,21 +167,45 @@ fn data_depends_on(
         let Some(node) = configuration.get(&resource.module) else { continue };
         let Some(block) = node.module.resources.get(&resource.resource) else { continue };
         let edges = ConfigurationEdges { configuration, graph };
-        let mut named = edges.depended(node, &block.depends_on);
-        for (caller, depends) in edges.module_depends_on(&resource.module) {
-            named.extend(edges.depended(&caller, &depends));
+        let (mut direct, mut through) = (BTreeSet::new(), Vec::new());
+        let mut depends = |node: &ModuleNode, depends: &[Arc<Traversal>]| {
+            for named in depends {
+                match Reference::parse(named).map(|reference| reference.subject) {
+                    Ok(Subject::Resource(on)) => {
+                        direct.insert(on.in_module(&node.path));
+                    }
+                    _ => through.extend(edges.depended(node, std::slice::from_ref(named))),
+                }
+            }
+        };
+        depends(node, &block.depends_on);
+        for (caller, named) in edges.module_depends_on(&resource.module) {
+            depends(&caller, &named);
         }
-        if named.is_empty() {
-            continue;
+        // What it is read by may be known while what it names is not made yet.
+        direct.extend(references_of_block(block).iter().filter_map(|reference| {
+            match &reference.subject {
+                Subject::Resource(on) => Some(on.in_module(&node.path)),
+                _ => None,
+            }
+        }));
+        let lifecycle = &block.lifecycle;
+        if !(lifecycle.preconditions.is_empty() && lifecycle.postconditions.is_empty()) {
+            // A change of anything behind it may make a condition hold.
+            through.push(Vertex::Resource(resource.clone()));
         }
-        let ids: Vec<VertexId> = named.iter().filter_map(|v| graph.id(v)).collect();
+        let ids: Vec<VertexId> = through.iter().filter_map(|v| graph.id(v)).collect();
         let reached = graph.reachable(ids);
-        let managed = graph.ids().zip(reached).filter(|(_, reached)| *reached);
-        let managed = managed.filter_map(|(id, _)| match graph.vertex(id) {
-            Vertex::Resource(r) if r.resource.mode == ResourceMode::Managed => Some(r.clone()),
+        let reached = graph.ids().zip(reached).filter(|(_, reached)| *reached);
+        let reached = reached.filter_map(|(id, _)| match graph.vertex(id) {
+            Vertex::Resource(r) => Some(r.clone()),
             _ => None,
         });
-        found.insert(resource.clone(), managed.collect());
+        direct.extend(reached);
+        direct.retain(|r| r.resource.mode == ResourceMode::Managed);
+        if !direct.is_empty() {
+            found.insert(resource.clone(), direct);
+        }
     }
     found
 }
@@ -233,7 +257,10 @@ fn refers_to_itself(configuration: &Configuration, own: &Vertex) -> Diagnostic {
 
 fn references_of_block(block: &ResourceBlock) -> Vec<Reference> {
     let repeats = block.count().into_iter().chain(block.for_each());
-    let expressions = repeats.chain(&block.lifecycle.replace_triggered_by);
+    let lifecycle = &block.lifecycle;
+    let rules = lifecycle.preconditions.iter().chain(&lifecycle.postconditions);
+    let conditions = rules.flat_map(|rule| [&rule.condition, &rule.error_message]);
+    let expressions = repeats.chain(&lifecycle.replace_triggered_by).chain(conditions);
     let references = expressions.flat_map(references_in).flatten();
     references.chain(references_in_body(&block.config)).collect()
 }

@@ -82,7 +82,7 @@ fn typed_path(steps: &[TraversalStep], ty: &Type) -> Option<Path> {
                 (PathStep::Key(name.clone()), (**element).clone())
             }
             (TraversalStep::Index { key: IndexKey::String(name), .. }, Type::Object(object)) => {
-                (PathStep::Attribute(name.clone()), object.attributes.get(name)?.clone())
+                (PathStep::Key(name.clone()), object.attributes.get(name)?.clone())
             }
             (TraversalStep::Index { key: IndexKey::Number(n), .. }, _) => {
                 let element = match &ty {

@@ -1,7 +1,7 @@
 //! `import` blocks: which objects are taken over by which instances, and reading them.
 
 use super::PlanWalk;
-use super::refresh::{self, Refreshed, report, report_failure};
+use super::refresh::{self, Refreshed, answered};
 use crate::declared::Declared;
 use crate::evaluation::{Expansion, Reader, RepetitionData, blocking, evaluate_expansion_in_parts};
 use crate::object::{Object, ObjectStatus};
@@ -289,23 +289,8 @@ pub(super) async fn read(
     };
     walk.context.environment.hook(|h| h.pre_import(address, id));
     let provider = declared.provider_of(&walk.context, address);
-    let response = match provider.import_resource(request).await {
-        Ok(response) => response,
-        Err(e) => {
-            report_failure(walk, Some(declared), address, &e);
-            return None;
-        }
-    };
-    let answer = match response.into_result() {
-        Ok((answer, warnings)) => {
-            report(walk, declared, address, warnings);
-            answer
-        }
-        Err(errors) => {
-            report(walk, declared, address, errors);
-            return None;
-        }
-    };
+    let answer = provider.import_resource(request).await;
+    let answer = answered(walk, declared, address, answer)?;
     let attempt = format!("While attempting to import with ID {id:?}, the provider returned");
     let fail = |summary: &str, detail: String| {
         walk.fail(address, Diagnostic::error(summary, detail));

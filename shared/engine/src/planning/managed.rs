@@ -12,7 +12,7 @@ use crate::evaluation::{
 };
 use crate::hooks::HookObject;
 use crate::object::{Object, ObjectStatus};
-use crate::object_change::{PlanRequest, Violation, assert_plan_valid};
+use crate::object_change::{PlanRequest, Violation, assert_plan_valid, same_marks};
 use crate::object_codec::mark_by_configuration;
 use crate::plan::{PlanMode, RefreshedInstance};
 use crate::provisioning;
@@ -77,8 +77,8 @@ pub(crate) async fn plan(
             Some(object) => object.value.clone(),
             None => Value::unknown(declared.schema.ty().clone()),
         };
-        walk.context.working.set_instance(address, value);
-        return true;
+        walk.context.working.set_instance(address, value.clone());
+        return check_conditions(walk, declared, address, data, value).await;
     }
     let change = plan_change(walk, declared, address, data, current.as_ref()).await;
     let Some(change) = change else { return false };
@@ -109,6 +109,29 @@ pub(crate) async fn plan(
             look_at_provisioners(context, &reader, &address, &data, block, &kept);
         }
         check_rules_for(&reader, context, &address.module, &data, Some(&kept), object, rules)
+    })
+    .await
+}
+
+/// Where nothing is planned, what an instance promises is checked against what is there.
+async fn check_conditions(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+    value: Value,
+) -> bool {
+    let (walk, declared, address, data) =
+        (walk.clone(), declared.clone(), address.clone(), data.clone());
+    blocking(move || {
+        let Some(block) = declared.block() else { return false };
+        let (context, module) = (&walk.context, &address.module);
+        let object = CheckedObject::ResourcePrecondition(&address);
+        let before = &block.lifecycle.preconditions;
+        let promised = check_rules(context, module, &data, None, object, before);
+        let object = CheckedObject::ResourcePostcondition(&address);
+        let after = &block.lifecycle.postconditions;
+        check_rules(context, module, &data, Some(&value), object, after) && promised
     })
     .await
 }
@@ -230,14 +253,6 @@ async fn plan_change(
         dependencies,
         create_before_destroy,
     })
-}
-
-fn same_marks(a: &Value, b: &Value) -> bool {
-    let sensitive = |v: &Value| {
-        let paths = v.marked_paths().into_iter().filter(|(_, marks)| marks.is_sensitive());
-        paths.map(|(path, _)| path).collect::<std::collections::BTreeSet<_>>()
-    };
-    a.deep_marks() == b.deep_marks() && (a.deep_marks().is_empty() || sensitive(a) == sensitive(b))
 }
 
 /// What is asked of the provider for one instance.

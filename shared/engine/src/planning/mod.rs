@@ -191,7 +191,7 @@ struct Planning {
 /// Walks through the configuration: afterwards all that is named has its value. Diagnostics are in the context. `close`
 /// adds to the graph what closes what is opened, where the caller has no more use for it.
 async fn walked(
-    context: EvalContext,
+    mut context: EvalContext,
     options: PlanOptions,
     previous: Arc<State>,
     rehearsed: Rehearsed,
@@ -204,6 +204,7 @@ async fn walked(
     };
     let forgotten = Forgotten::find(&context.configuration);
     let prior = moved_state(&previous, &moves.instances);
+    context.conditions_warn = mode == PlanMode::RefreshOnly;
     let (plan_graph, mut graph) = graph::build(&context, mode, &options.targets, &prior);
     let walk_state = Arc::new(PlanWalk {
         context: Arc::new(context),
@@ -283,9 +284,7 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
         };
         let sensitive =
             output.sensitive || before.as_ref().is_some_and(|b| b.deep_marks().is_sensitive());
-        if let Some(change) = output_change(before, after, sensitive) {
-            changes.insert(name.clone(), change);
-        }
+        changes.insert(name.clone(), output_change(before, after, sensitive));
     }
     // What is not planned is not deleted.
     let recorded = walk.prior.outputs.iter().filter(|_| walk.options.targets.is_empty());
@@ -306,10 +305,10 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
     changes
 }
 
-/// `None` for an output that was never there and is null now.
-fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> Option<OutputChange> {
+fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> OutputChange {
     let action = match &before {
-        None if after.is_null() => return None,
+        // What is null is not recorded.
+        None if after.is_null() => Action::NoOp,
         None => Action::Create,
         Some(before) if after.is_null() && before.is_null() => Action::NoOp,
         Some(before) => {
@@ -319,7 +318,7 @@ fn output_change(before: Option<Value>, after: Value, sensitive: bool) -> Option
         }
     };
     let before = before.unwrap_or_else(|| Value::null(Type::Dynamic));
-    Some(OutputChange { action, before, after, sensitive })
+    OutputChange { action, before, after, sensitive }
 }
 
 impl PlanWalk {

@@ -5,7 +5,9 @@ use crate::object::DeposedKey;
 use crate::plan::RefreshedInstance;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use values::address::{ConfigResource, ProviderAddress, ResourceInstance, ResourceMode};
+use values::address::{
+    ConfigResource, ModuleInstance, ProviderAddress, ResourceInstance, ResourceMode,
+};
 use values::schema::Schema;
 
 type ChangeKey = (ResourceInstance, Option<DeposedKey>);
@@ -79,10 +81,18 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// Whether any instance of these resources is about to change.
-    pub(crate) fn any_change_of(&self, resources: &BTreeSet<ConfigResource>) -> bool {
+    /// Whether any instance of these resources is about to change that an instance in `module` may mean: what is in
+    /// another instance of its own module it cannot refer to.
+    pub(crate) fn any_change_of(
+        &self,
+        resources: &BTreeSet<ConfigResource>,
+        module: &ModuleInstance,
+    ) -> bool {
         self.inner().changes.values().any(|change| {
-            change.action != Action::NoOp && resources.contains(&change.address.config())
+            let of = &change.address.module;
+            change.action != Action::NoOp
+                && resources.contains(&change.address.config())
+                && (of == module || of.path() != module.path())
         })
     }
 }

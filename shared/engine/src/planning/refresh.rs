@@ -9,7 +9,7 @@ use crate::object_codec::decode;
 use crate::object_read;
 use crate::plan::PlanMode;
 use crate::provider_diagnostics::{failed_call, in_body};
-use providers::{Provider, ProviderDiagnostic, ProviderError, TypedSchema};
+use providers::{Provider, ProviderDiagnostic, ProviderError, Response, TypedSchema};
 use values::address::{ProviderConfigAddress, ResourceInstance};
 
 /// An object as recorded, and as it is now (`None` where it is gone).
@@ -39,6 +39,28 @@ pub(crate) fn report_failure(
 ) {
     let place = declared.and_then(|d| d.block()).map(|b| b.span);
     walk.context.report([failed_call(error, place, &address.to_string())]);
+}
+
+/// What a provider answered, once what it says beside it is reported; `None` after an error.
+pub(crate) fn answered<T>(
+    walk: &PlanWalk,
+    declared: &Declared,
+    address: &ResourceInstance,
+    answer: Result<Response<T>, ProviderError>,
+) -> Option<T> {
+    let response = match answer {
+        Ok(response) => response,
+        Err(error) => {
+            report_failure(walk, Some(declared), address, &error);
+            return None;
+        }
+    };
+    let (answer, said) = match response.into_result() {
+        Ok((answer, warnings)) => (Some(answer), warnings),
+        Err(errors) => (None, errors),
+    };
+    report(walk, declared, address, said);
+    answer
 }
 
 /// Decodes a recorded object and, where the plan refreshes, reads it from the world.

@@ -3,7 +3,7 @@
 use super::PlanWalk;
 use crate::changes::Action;
 use crate::declared::Declared;
-use crate::evaluation::{EvalContext, Reader, RepetitionData, unsupported_attribute};
+use crate::evaluation::{EvalContext, Operation, Reader, RepetitionData, unsupported_attribute};
 use language::diagnostics::Diagnostic;
 use language::reads::{Extent, Read, ReadLog, ReadStep};
 use language::reference::{Reference, Subject, references_in};
@@ -16,6 +16,15 @@ pub(super) fn check(context: &EvalContext, declared: &Declared) -> bool {
     let Some(block) = declared.block() else { return true };
     let unsupported = block.lifecycle.replace_triggered_by.iter().filter_map(|expression| {
         let (base, key, rest) = peel(expression);
+        if !matches!(base.kind, ExpressionKind::ScopeTraversal(_))
+            && context.operation != Operation::Validate
+        {
+            let refused = Diagnostic::error(
+                "Invalid replace_triggered_by expression",
+                "Unexpected expression found in replace_triggered_by.",
+            );
+            return Some(refused.at(expression.span));
+        }
         let reference = references_in(base).into_iter().next()?.ok()?;
         let Subject::Resource(resource) = &reference.subject else { return None };
         let steps = match key {
@@ -70,19 +79,17 @@ fn triggered_by(
     };
     Some(instances.iter().any(|instance| {
         let Some(change) = walk.outcome.planned(instance) else { return false };
-        match change.action {
-            Action::NoOp | Action::Read => false,
-            _ if path.is_root() => true,
-            _ => {
-                let (before, after) = (path.get(&change.before), path.get(&change.after));
-                match (before, after) {
-                    (Some(b), Some(a)) => {
-                        !a.is_wholly_known() || a.unmark_deep() != b.unmark_deep()
-                    }
-                    (None, None) => false,
-                    _ => true,
-                }
-            }
+        // What is made or deleted has not changed: it was not there before, or is not there afterwards.
+        if change.action != Action::Update && !change.action.is_replace() {
+            return false;
+        }
+        if path.is_root() {
+            return true;
+        }
+        match (path.get(&change.before), path.get(&change.after)) {
+            (Some(b), Some(a)) => !a.is_wholly_known() || a.unmark_deep() != b.unmark_deep(),
+            (None, None) => false,
+            _ => true,
         }
     }))
 }

@@ -16,7 +16,9 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use language::diagnostics::Diagnostic;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use values::address::{ConfigResource, InstanceKey, ResourceInstance, ResourceMode};
+use values::address::{
+    AbsoluteResource, ConfigResource, InstanceKey, ResourceInstance, ResourceMode,
+};
 use values::{PathStep, Value};
 
 pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walked {
@@ -28,9 +30,15 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         return delete_all(&walk, recorded, None).await;
     };
     if walk.options.mode == PlanMode::Destroy && declared.address.mode == ResourceMode::Managed {
-        let walked = delete_all(&walk, recorded.clone(), None).await;
-        // Providers may be configured with what is about to go.
-        walk.context.working.finish_instances(&recorded);
+        let mut walked = delete_all(&walk, recorded.clone(), None).await;
+        if !left_alone.is_empty() {
+            let Some(declared) = declared_resource(&walk, &resource) else { return Walked::Failed };
+            if !keep_recorded(&walk, &declared, &left_alone).await {
+                walked = Walked::Failed;
+            }
+        }
+        // Providers may be configured with what is about to go, and with what stays.
+        walk.context.working.finish_instances(recorded.iter().chain(&left_alone));
         return walked;
     }
     if resource.resource.mode == ResourceMode::Ephemeral && !walk.validating() {
@@ -52,7 +60,9 @@ pub(crate) async fn visit(walk: Arc<PlanWalk>, resource: ConfigResource) -> Walk
         }
         walk.context.working.set_expansion(absolute, expansion);
     }
-    warn_of_incomplete_requests(&walk, &resource, &wanted);
+    for module in walk.modules(&resource.module).iter() {
+        warn_of_incomplete_requests(&walk, &resource.resource.absolute(module), &wanted);
+    }
     let Some(imports) = import::targets(&walk, &resource).await else { return Walked::Failed };
     let undeclared: Vec<ResourceInstance> =
         imports.keys().filter(|address| ok && !is_wanted(&walk, address)).cloned().collect();
@@ -126,19 +136,21 @@ async fn keep_recorded(
 /// matches none of them.
 fn warn_of_incomplete_requests(
     walk: &PlanWalk,
-    resource: &ConfigResource,
+    resource: &AbsoluteResource,
     wanted: &[(ResourceInstance, RepetitionData)],
 ) {
-    if matches!(wanted, [(only, _)] if only.key == InstanceKey::None) {
-        return;
-    }
     let requests = walk.options.replace.iter();
-    for request in requests.filter(|r| r.key == InstanceKey::None && r.config() == *resource) {
-        let options: String = wanted
+    for request in requests.filter(|r| r.key == InstanceKey::None && r.containing() == *resource) {
+        let instances: Vec<&ResourceInstance> =
+            wanted.iter().map(|(a, _)| a).filter(|a| a.containing() == *resource).collect();
+        if matches!(*instances, [only] if only.key == InstanceKey::None) {
+            continue;
+        }
+        let options: String = instances
             .iter()
-            .map(|(address, _)| format!("\n  -replace={:?}", address.to_string()))
+            .map(|address| format!("\n  -replace={:?}", address.to_string()))
             .collect();
-        let why = match wanted {
+        let why = match *instances {
             [] => "this resource doesn't have any instances.".to_owned(),
             [_] => format!(
                 "it lacks an instance key.\n\nTo force replacement of the single declared instance, use the following option instead:{options}"

@@ -6,17 +6,19 @@ use crate::plan::PlanMode;
 use crate::state::State;
 use crate::vertex::Vertex;
 use language::diagnostics::Diagnostic;
+use language::module::{is_reserved, reserved};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 use values::address::{
     AbsoluteResource, AddressError, ConfigResource, InstanceKey, ModuleInstance, ResourceInstance,
+    ResourceMode,
 };
 
 /// What a person wants planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A module with all that it holds. Without a key, every instance of it.
+    /// A module with all that it holds. Without a key at its end, every instance of it.
     Module(ModuleInstance),
     /// All instances of a resource.
     Resource(AbsoluteResource),
@@ -33,6 +35,14 @@ impl FromStr for Target {
             return Ok(Target::Module(module));
         }
         let instance: ResourceInstance = text.parse()?;
+        let word = &*instance.resource.ty;
+        if instance.resource.mode == ResourceMode::Managed
+            && is_reserved(word)
+            && !text.contains(&format!("resource.{word}."))
+        {
+            let reason = reserved(word).trim_end_matches('.').to_owned();
+            return Err(AddressError { text: text.into(), reason });
+        }
         Ok(match instance.key {
             InstanceKey::None => Target::Resource(instance.containing()),
             _ => Target::Instance(instance),
@@ -54,10 +64,12 @@ impl Target {
     fn contains(&self, address: &ResourceInstance) -> bool {
         match self {
             Target::Module(module) => {
-                let whole = module.0.iter().all(|step| step.key == InstanceKey::None);
-                module.0.len() <= address.module.0.len()
-                    && module.0.iter().zip(address.module.0.iter()).all(|(wanted, step)| {
-                        wanted.name == step.name && (whole || wanted.key == step.key)
+                let Some((last, callers)) = module.0.split_last() else { return true };
+                let mut steps = address.module.0.iter();
+                callers.iter().all(|caller| steps.next() == Some(caller))
+                    && steps.next().is_some_and(|step| {
+                        let every = last.key == InstanceKey::None;
+                        step.name == last.name && (every || step.key == last.key)
                     })
             }
             Target::Resource(resource) => address.containing() == *resource,
@@ -81,12 +93,20 @@ pub(crate) struct Targeting {
     targets: Vec<Target>,
     /// Resources of which only the targeted instances are planned.
     direct: HashSet<ConfigResource>,
+    /// In a destroy plan the managed resources that go; others are there for providers alone, and stay.
+    deleted: Option<HashSet<ConfigResource>>,
 }
 
 impl Targeting {
     /// Whether an instance of a planned resource is planned.
     pub(crate) fn includes(&self, address: &ResourceInstance) -> bool {
-        !self.direct.contains(&address.config())
+        let resource = address.config();
+        if address.resource.mode == ResourceMode::Managed
+            && self.deleted.as_ref().is_some_and(|deleted| !deleted.contains(&resource))
+        {
+            return false;
+        }
+        !self.direct.contains(&resource)
             || self.targets.iter().any(|target| target.contains(address))
     }
 
@@ -109,19 +129,33 @@ impl Targeting {
             PlanMode::Destroy => dependents(&direct, targets, prior),
             PlanMode::Normal | PlanMode::RefreshOnly => HashSet::new(),
         };
-        let wanted: Vec<VertexId> = graph
-            .ids()
-            .filter(|id| match graph.vertex(*id) {
-                Vertex::Resource(r) => direct.contains(r) || dependents.contains(r),
-                _ => false,
-            })
-            .collect();
+        let destroying = mode == PlanMode::Destroy;
+        let mut wanted = Vec::new();
+        let mut deleted = HashSet::new();
+        for id in graph.ids() {
+            let Vertex::Resource(resource) = graph.vertex(id) else { continue };
+            if !direct.contains(resource) && !dependents.contains(resource) {
+                continue;
+            }
+            if destroying && resource.resource.mode != ResourceMode::Managed {
+                // Nothing of it is in the world: what depends on it goes, and it is read for providers alone.
+                continue;
+            }
+            wanted.push(id);
+            if destroying {
+                deleted.insert(resource.clone());
+            }
+        }
         let mut keep = graph.reachable(wanted);
-        if mode != PlanMode::Destroy {
+        if !destroying {
             keep_outputs(graph, &mut keep);
         }
         direct.retain(|resource| !dependents.contains(resource));
-        (Targeting { targets: targets.to_vec(), direct }, keep)
+        if destroying {
+            direct.retain(|resource| resource.resource.mode == ResourceMode::Managed);
+        }
+        let deleted = destroying.then_some(deleted);
+        (Targeting { targets: targets.to_vec(), direct, deleted }, keep)
     }
 }
 

@@ -2,7 +2,7 @@
 //! recorded.
 
 use super::PlanWalk;
-use super::refresh::{report, report_failure};
+use super::refresh::answered;
 use crate::declared::Declared;
 use crate::object::{Object, ObjectStatus, StoredObject};
 use crate::object_codec::{encode, mark_by_schema};
@@ -79,23 +79,8 @@ async fn converted(
         source_identity_version: object.identity.as_ref().map_or(0, |i| i.schema_version),
         target_type: address.resource.ty.clone(),
     };
-    let response = match declared.provider.move_resource(request).await {
-        Ok(response) => response,
-        Err(e) => {
-            report_failure(walk, Some(declared), address, &e);
-            return None;
-        }
-    };
-    let answer = match response.into_result() {
-        Ok((answer, warnings)) => {
-            report(walk, declared, address, warnings);
-            answer
-        }
-        Err(errors) => {
-            report(walk, declared, address, errors);
-            return None;
-        }
-    };
+    let answer = declared.provider.move_resource(request).await;
+    let answer = answered(walk, declared, address, answer)?;
     if answer.state.is_null() {
         walk.fail(address, Diagnostic::error(
             "Provider returned invalid value",

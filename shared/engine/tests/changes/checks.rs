@@ -131,3 +131,45 @@ async fn modules_are_checked_instance_by_instance() {
         ]
     );
 }
+
+#[tokio::test]
+async fn conditions_warn_where_nothing_is_about_to_change() {
+    let estate = TestEstate::new();
+    let text = r#"
+        variable "v" { default = 1 }
+        resource "terraform_data" "a" {
+          input = 1
+          lifecycle {
+            precondition {
+              condition     = var.v == 1
+              error_message = "before"
+            }
+            postcondition {
+              condition     = self.output == var.v
+              error_message = "after"
+            }
+          }
+        }
+        output "o" {
+          value = terraform_data.a.output
+          precondition {
+            condition     = var.v == 1
+            error_message = "output"
+          }
+        }
+    "#;
+    estate.apply(text).await;
+    let other = text.replace("default = 1", "default = 2");
+    let files = [("main.tf", other.as_str())];
+    let (_, _, diagnostics) = estate.plan_in(&files, &[], PlanMode::RefreshOnly).await;
+    let mut warned = warnings(&diagnostics);
+    warned.sort_unstable();
+    assert_eq!(
+        warned,
+        [
+            "Module output value precondition failed",
+            "Resource postcondition failed",
+            "Resource precondition failed",
+        ]
+    );
+}

@@ -1,39 +1,26 @@
 //! What stands in for providers and resources: what a test gives, and what is made up.
 
 use crate::harness::{Counter, Fixed, TestEstate, actions};
+use crate::schematic::{Schematic, attributes, flat, typed};
 use async_trait::async_trait;
+use engine::PlanOptions;
 use engine::doubles::{DoubleValues, Doubles, MockedProvider};
-use providers::{
-    ApplyResourceRequest, ApplyResourceResponse, ConfigureRequest, ImportResourceRequest,
-    ImportResourceResponse, PlanResourceRequest, PlanResourceResponse, Provider, ProviderError,
-    ProviderSchema, Providers, ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest,
-    ReadResourceResponse, Response, TypedSchema, UpgradeResourceStateRequest,
-};
+use engine::plan::PlanMode;
+use providers::{Provider, ProviderError, ProviderSchema, Providers};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::address::{ModulePath, ProviderAddress, ProviderConfigAddress, ResourceMode};
-use values::schema::{
-    Attribute, AttributeType, Block, NestedAttributes, NestedBlock, Nesting, Schema,
-};
+use values::schema::{Attribute, AttributeType, Block, NestedAttributes, NestedBlock, Nesting};
 use values::{Type, Value};
 
-/// A provider that has a schema, and whose world nobody may reach.
-struct Schematic {
-    address: ProviderAddress,
-    schema: Arc<ProviderSchema>,
-}
-
+/// Starts providers whose world nobody may reach.
 struct Schematics;
 
 #[async_trait]
 impl Providers for Schematics {
     async fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, ProviderError> {
-        Ok(Arc::new(Schematic { address: address.clone(), schema: Arc::new(schema()) }))
+        Ok(Arc::new(Schematic::new(address, schema())))
     }
-}
-
-fn attributes<const N: usize>(all: [(&str, Attribute); N]) -> BTreeMap<Arc<str>, Attribute> {
-    all.into_iter().map(|(name, attribute)| (Arc::from(name), attribute)).collect()
 }
 
 fn schema() -> ProviderSchema {
@@ -66,93 +53,13 @@ fn schema() -> ProviderSchema {
         blocks: [("block".into(), block)].into(),
         ..Block::default()
     };
-    let thing = TypedSchema::from(Schema { version: 0, block: thing });
-    let required = attributes([("key", plain(Type::String).required())]);
-    let provider = Block { attributes: required, ..Block::default() };
+    let thing = typed(thing);
     ProviderSchema {
-        provider: TypedSchema::from(Schema { version: 0, block: provider }),
+        provider: flat([("key", plain(Type::String).required())]),
         resources: [("test_thing".into(), thing.clone())].into(),
         data_sources: [("test_thing".into(), thing)].into(),
         ..ProviderSchema::default()
     }
-}
-
-impl Schematic {
-    fn refused<T>(&self) -> Result<T, ProviderError> {
-        Err(ProviderError::unsupported(&self.address, "anything"))
-    }
-}
-
-#[async_trait]
-impl Provider for Schematic {
-    fn address(&self) -> &ProviderAddress {
-        &self.address
-    }
-    async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
-        Ok(Response::ok(self.schema.clone()))
-    }
-    async fn validate_provider_config(&self, c: &Value) -> Result<Response<Value>, ProviderError> {
-        Ok(Response::ok(c.clone()))
-    }
-    async fn validate_resource_config(
-        &self,
-        _: &str,
-        _: &Value,
-        _: bool,
-    ) -> Result<Response<()>, ProviderError> {
-        Ok(Response::ok(()))
-    }
-    async fn validate_data_config(
-        &self,
-        _: &str,
-        _: &Value,
-    ) -> Result<Response<()>, ProviderError> {
-        Ok(Response::ok(()))
-    }
-    async fn configure(&self, _: ConfigureRequest) -> Result<Response<()>, ProviderError> {
-        self.refused()
-    }
-    async fn upgrade_resource_state(
-        &self,
-        request: UpgradeResourceStateRequest,
-    ) -> Result<Response<Value>, ProviderError> {
-        let schema = &self.schema.resources[&request.ty];
-        Ok(Response::ok(values::json::from_json(&request.json, schema.ty()).unwrap()))
-    }
-    async fn read_resource(
-        &self,
-        _: ReadResourceRequest,
-    ) -> Result<Response<ReadResourceResponse>, ProviderError> {
-        self.refused()
-    }
-    async fn plan_resource(
-        &self,
-        _: PlanResourceRequest,
-    ) -> Result<Response<PlanResourceResponse>, ProviderError> {
-        self.refused()
-    }
-    async fn apply_resource(
-        &self,
-        _: ApplyResourceRequest,
-    ) -> Result<Response<ApplyResourceResponse>, ProviderError> {
-        self.refused()
-    }
-    async fn import_resource(
-        &self,
-        _: ImportResourceRequest,
-    ) -> Result<Response<ImportResourceResponse>, ProviderError> {
-        self.refused()
-    }
-    async fn read_data_source(
-        &self,
-        _: ReadDataSourceRequest,
-    ) -> Result<Response<ReadDataSourceResponse>, ProviderError> {
-        self.refused()
-    }
-    async fn stop(&self) -> Result<(), ProviderError> {
-        Ok(())
-    }
-    async fn close(&self) {}
 }
 
 const TEXT: &str = r#"
@@ -261,7 +168,11 @@ async fn values_may_be_known_while_planning_and_stay_what_they_are() {
     let thing = ((ResourceMode::Managed, "test_thing"), given(values, true));
     let estate = estate(mocked(&[thing]));
     let plan = estate.plan(TEXT).await;
-    assert_eq!(actions(&plan), ["test_thing.a Create"], "the data source is read at once");
+    assert_eq!(
+        actions(&plan),
+        ["test_thing.a Create", "data.test_thing.d Read (read_because_dependency_pending)"],
+        "what the data source names is not made yet"
+    );
     let planned = plan
         .changes
         .resources
@@ -299,4 +210,37 @@ async fn a_value_that_does_not_fit_is_an_error_of_the_test() {
     let thing = ((ResourceMode::Managed, "test_thing"), given(values, true));
     let errors = estate(mocked(&[thing])).errors(TEXT).await;
     assert_eq!(errors, ["Failed to compute attribute"]);
+}
+
+const NAMED: &str = r#"
+    resource "test_thing" "a" { name = "a" }
+    data "test_thing" "d" { name = test_thing.a.name }
+    resource "test_thing" "user" { name = data.test_thing.d.id }
+"#;
+
+#[tokio::test]
+async fn a_data_source_waits_for_what_it_names_though_all_is_known() {
+    let estate = estate(mocked(&[]));
+    let plan = estate.plan(NAMED).await;
+    assert_eq!(
+        actions(&plan),
+        [
+            "test_thing.a Create",
+            "test_thing.user Create",
+            "data.test_thing.d Read (read_because_dependency_pending)",
+        ]
+    );
+    estate.apply(NAMED).await;
+    assert_eq!(actions(&estate.plan(NAMED).await), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn destroying_for_a_data_source_leaves_what_it_reads() {
+    let estate = estate(mocked(&[]));
+    estate.apply(NAMED).await;
+    let targets = vec!["data.test_thing.d".parse().unwrap()];
+    let options = PlanOptions { mode: PlanMode::Destroy, targets, ..PlanOptions::default() };
+    let (_, plan, diagnostics) = estate.plan_with(&[("main.tf", NAMED)], &[], options).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+    assert_eq!(actions(&plan), ["test_thing.user Delete"]);
 }

@@ -10,9 +10,11 @@ mod moving;
 mod reads;
 mod removing;
 mod replacing;
+mod schematic;
 mod targeting;
 mod tokens;
 
+use engine::changes::Action;
 use engine::plan::PlanMode;
 use harness::{TestEstate, actions};
 use std::sync::Arc;
@@ -272,4 +274,57 @@ async fn a_plan_of_many_is_applied_whole() {
     let state = estate.state();
     let last: Arc<_> = state.instances[&"terraform_data.r299".parse().unwrap()].clone();
     assert_eq!(last.current.as_ref().unwrap().dependencies.len(), 1);
+}
+
+#[tokio::test]
+async fn an_output_that_is_null_is_planned_and_not_recorded() {
+    let estate = TestEstate::new();
+    let text = "output \"o\" { value = null }";
+    let plan = estate.plan(text).await;
+    assert_eq!(plan.changes.outputs["o"].action, Action::NoOp);
+    assert!(plan.changes.is_empty(), "{:?}", plan.changes);
+    estate.apply(text).await;
+    assert!(estate.state().outputs.is_empty());
+}
+
+#[tokio::test]
+async fn what_an_output_makes_of_nothing_is_null() {
+    let estate = TestEstate::new();
+    let one = "resource \"terraform_data\" \"a\" { input = 1 }\n";
+    estate.apply(one).await;
+    let text = format!(
+        "{one}resource \"terraform_data\" \"b\" {{ input = 2 }}\n{}",
+        "output \"o\" { value = [terraform_data.a.output, terraform_data.b.id] }"
+    );
+    let files = [("main.tf", text.as_str())];
+    let (_, _, diagnostics) = estate.apply_in(&files, &[], PlanMode::RefreshOnly).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+    let output = estate.state().outputs["o"].value.clone();
+    let items = output.as_slice().unwrap();
+    assert_eq!(items[0], Value::number(1_i64));
+    assert!(items[1].is_null(), "{output:?}");
+}
+
+#[tokio::test]
+async fn an_index_at_the_end_of_what_is_ignored_is_for_maps() {
+    let estate = TestEstate::new();
+    let text = |kept: &str, ignored: &str| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              input = {{ x = "{kept}", y = "{kept}" }}
+              lifecycle {{ ignore_changes = [{ignored}] }}
+            }}
+            "#
+        )
+    };
+    estate.apply(&text("1", "input.x")).await;
+    let after = async |ignored: &str| {
+        let plan = estate.plan(&text("2", ignored)).await;
+        let input = plan.changes.resources[0].after.attribute("input").unwrap();
+        let of = |name: &str| input.attribute(name).unwrap().as_str().unwrap().to_owned();
+        (of("x"), of("y"))
+    };
+    assert_eq!(after("input.x").await, ("1".into(), "2".into()));
+    assert_eq!(after("input[\"x\"]").await, ("1".into(), "1".into()), "an object is kept whole");
 }

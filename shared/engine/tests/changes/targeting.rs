@@ -1,8 +1,8 @@
 //! Planning some resources alone.
 
 use crate::harness::{TestEstate, actions};
-use engine::PlanOptions;
 use engine::plan::{Plan, PlanMode};
+use engine::{PlanOptions, Target};
 use language::diagnostics::Diagnostics;
 use values::Value;
 
@@ -85,4 +85,34 @@ async fn both_ends_of_a_move_are_planned_or_none() {
     let (plan, diagnostics) = targeted(&estate, &text, &both, PlanMode::Normal).await;
     assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
     assert_eq!(plan.moves.len(), 2);
+}
+
+#[tokio::test]
+async fn the_last_step_of_a_module_needs_no_key() {
+    let estate = TestEstate::new();
+    let files = [
+        ("main.tf", "module \"a\" {\n  source = \"./a\"\n  count = 2\n}"),
+        ("a/main.tf", "module \"b\" {\n  source = \"./b\"\n  count = 2\n}"),
+        ("a/b/main.tf", "resource \"terraform_data\" \"x\" {}"),
+    ];
+    let planned = async |target: &str| {
+        let targets = vec![target.parse().unwrap()];
+        let options = PlanOptions { targets, ..PlanOptions::default() };
+        let (_, plan, diagnostics) = estate.plan_with(&files, &[], options).await;
+        assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+        plan.changes.resources.iter().map(|c| c.address.module.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        planned("module.a[1].module.b").await,
+        ["module.a[1].module.b[0]", "module.a[1].module.b[1]"]
+    );
+    assert_eq!(planned("module.a").await.len(), 4);
+    assert_eq!(planned("module.a.module.b").await, Vec::<String>::new());
+}
+
+#[test]
+fn a_reserved_word_is_no_type_of_a_target() {
+    assert!("var.x".parse::<Target>().is_err());
+    assert!("module.a.local.x".parse::<Target>().is_err());
+    assert!("resource.var.x".parse::<Target>().is_ok());
 }

@@ -1,5 +1,6 @@
 //! A provider in memory with things, tokens that are open for a while, and functions; and a clock that a test moves.
 
+use crate::schematic::{Schematic, flat};
 use async_trait::async_trait;
 use engine::clock::Clock;
 use engine::random::Random;
@@ -10,7 +11,7 @@ use providers::{
     ImportResourceResponse, OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceRequest,
     PlanResourceResponse, Provider, ProviderDiagnostic, ProviderError, ProviderSchema, Providers,
     ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
-    RenewEphemeralResponse, Response, TypedSchema, UpgradeResourceStateRequest,
+    RenewEphemeralResponse, Response,
 };
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -19,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 use values::address::ProviderAddress;
-use values::schema::{Attribute, Block, Schema};
+use values::schema::Attribute;
 use values::{Type, Value};
 
 const START: i64 = 1_700_000_000;
@@ -90,31 +91,24 @@ impl Providers for Tokens {
         if address.is_builtin() {
             return Ok(Arc::new(BuiltinProvider::new(self.random.clone(), None)));
         }
-        let schema = Arc::new(schema());
-        let (world, address) = (self.world.clone(), address.clone());
-        Ok(Arc::new(Running { address, schema, world }))
+        let described = Schematic::new(address, schema());
+        Ok(Arc::new(Running { described, world: self.world.clone() }))
     }
 }
 
 struct Running {
-    address: ProviderAddress,
-    schema: Arc<ProviderSchema>,
+    described: Schematic,
     world: World,
-}
-
-fn typed<const N: usize>(attributes: [(&str, Attribute); N]) -> TypedSchema {
-    let attributes = attributes.into_iter().map(|(name, a)| (Arc::from(name), a)).collect();
-    TypedSchema::from(Schema { version: 0, block: Block { attributes, ..Block::default() } })
 }
 
 fn schema() -> ProviderSchema {
     let text = || Attribute::plain(Type::String);
-    let thing = typed([
+    let thing = flat([
         ("name", text().required()),
         ("id", text().computed()),
         ("password", Attribute { write_only: true, ..text().optional() }),
     ]);
-    let token = typed([
+    let token = flat([
         ("name", text().required()),
         ("value", Attribute { sensitive: true, ..text().computed() }),
         ("renew", Attribute::plain(Type::Number).optional()),
@@ -136,7 +130,7 @@ fn schema() -> ProviderSchema {
         deprecation: None,
     };
     ProviderSchema {
-        provider: typed([("token", text().optional())]),
+        provider: flat([("token", text().optional())]),
         resources: [("test_thing".into(), thing)].into(),
         ephemeral: [("test_token".into(), token)].into(),
         functions: [("join".into(), join)].into(),
@@ -176,53 +170,20 @@ impl Handle {
 #[async_trait]
 impl Provider for Running {
     fn address(&self) -> &ProviderAddress {
-        &self.address
+        self.described.address()
+    }
+
+    fn beneath(&self) -> Option<&dyn Provider> {
+        Some(&self.described)
     }
 
     async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
-        Ok(Response::ok(self.schema.clone()))
-    }
-
-    async fn validate_provider_config(&self, c: &Value) -> Result<Response<Value>, ProviderError> {
-        Ok(Response::ok(c.clone()))
-    }
-
-    async fn validate_resource_config(
-        &self,
-        _: &str,
-        _: &Value,
-        _: bool,
-    ) -> Result<Response<()>, ProviderError> {
-        Ok(Response::ok(()))
-    }
-
-    async fn validate_data_config(
-        &self,
-        _: &str,
-        _: &Value,
-    ) -> Result<Response<()>, ProviderError> {
-        Ok(Response::ok(()))
-    }
-
-    async fn validate_ephemeral_config(
-        &self,
-        _: &str,
-        _: &Value,
-    ) -> Result<Response<()>, ProviderError> {
-        Ok(Response::ok(()))
+        self.described.schema().await
     }
 
     async fn configure(&self, request: ConfigureRequest) -> Result<Response<()>, ProviderError> {
         self.world.log(format!("configure {}", text(&request.config, "token")));
         Ok(Response::ok(()))
-    }
-
-    async fn upgrade_resource_state(
-        &self,
-        request: UpgradeResourceStateRequest,
-    ) -> Result<Response<Value>, ProviderError> {
-        let ty = self.schema.resources[&request.ty].ty();
-        Ok(Response::ok(values::json::from_json(&request.json, ty).unwrap()))
     }
 
     async fn read_resource(

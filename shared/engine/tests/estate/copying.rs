@@ -137,6 +137,39 @@ async fn another_estate_is_never_written_over_and_a_changed_copy_is_noticed() {
 }
 
 #[tokio::test]
+async fn an_estate_is_not_copied_onto_itself() {
+    let store = filled().await;
+    let (one, same) =
+        (estate_with(store.clone(), clock(), 2), estate_with(store.clone(), clock(), 3));
+    let refused = one.copy_to(&same).await;
+    assert!(matches!(refused, Err(CopyError::BothOpen { .. })), "{refused:?}");
+    let refused = one.abandon_copy_to(&same).await;
+    assert!(matches!(refused, Err(CopyError::Finished { .. })), "{refused:?}");
+    assert!(one.read_header().await.unwrap().is_some());
+    assert_eq!(bodies(&store).await.len(), RECORDS.len());
+}
+
+#[tokio::test]
+async fn a_copy_that_has_gone_on_to_a_third_place_is_neither_made_again_nor_given_up() {
+    let (old, new) = (filled().await, Arc::new(MemoryStore::new()));
+    let (from, to) = (estate_with(old.clone(), clock(), 2), estate_with(new.clone(), clock(), 3));
+    from.copy_to(&to).await.unwrap();
+    let lineage = to.read_header().await.unwrap().unwrap().lineage.0;
+    let header = new.get(&key("estate")).await.unwrap().unwrap();
+    let gone = format!(
+        r#"{{"format":1,"write_id":"w","lineage":"{lineage}","serial":3,"sealed":{{"moved_to":"a third place"}}}}"#
+    );
+    new.put_if_version(&key("estate"), gone.into(), &header.version).await.unwrap();
+
+    let refused = from.copy_to(&to).await;
+    assert!(matches!(refused, Err(CopyError::Estate(EstateError::Sealed { .. }))), "{refused:?}");
+    let refused = from.abandon_copy_to(&to).await;
+    assert!(matches!(refused, Err(CopyError::Finished { .. })), "{refused:?}");
+    assert!(is_sealed(&from.read_header().await) && is_sealed(&to.read_header().await));
+    assert_eq!(bodies(&old).await, bodies(&new).await);
+}
+
+#[tokio::test]
 async fn an_estate_under_way_is_not_copied() {
     let body = r#"{"format":1,"write_id":"w","lineage":"l","serial":3,"under_way":["p1"]}"#;
     let store = Arc::new(MemoryStore::new());

@@ -117,7 +117,7 @@ async fn a_result_whose_record_was_lost_is_kept_beside_it() {
     recorder.begin(&a, &call(ClaimedAction::Create)).await.unwrap();
     let error = recorder.write(&a, &instance("ours"), Step::Done).await.unwrap_err();
     assert!(error.detail.contains("run-p2 of ada"), "{}", error.detail);
-    assert!(error.detail.contains("plumb adopt test_thing.a"), "{}", error.detail);
+    assert!(error.detail.contains("plumb adopt 'test_thing.a'"), "{}", error.detail);
     // A later result of the same run goes to the same place.
     recorder.write(&a, &instance("ours, later"), Step::Done).await.unwrap_err();
     // A refresh has nothing to add, and disturbs nothing.

@@ -129,7 +129,8 @@ pub(super) fn index(collection: &Value, key: &Value, span: Span) -> Step {
         Type::Object(_) => {
             let by_number = key.ty() == Type::Number;
             let key = converted(key, &Type::String, span)?;
-            let Some(name) = key.as_str() else {
+            // Of an object that is not known, a key says nothing; a name does.
+            let Some(name) = key.as_str().filter(|_| collection.is_known()) else {
                 return Ok(Value::dynamic().with_marks(collection.marks()));
             };
             match collection.attribute(name) {

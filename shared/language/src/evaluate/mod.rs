@@ -31,6 +31,7 @@ use crate::syntax::ast::{Body, Expression, ExpressionKind, Literal, with_stack};
 
 pub(crate) use for_expression::elements;
 pub(crate) use locals::{Binding, Frame, Locals, Origin};
+pub use traversal::follow;
 pub use type_function::{ConsoleResult, type_text};
 
 /// A run of evaluations in one scope, and what it found.

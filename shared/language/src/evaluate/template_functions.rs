@@ -41,12 +41,14 @@ impl Evaluator<'_> {
         }
         let marks = path.marks();
         let Some(name) = path.as_str().filter(|_| vars.is_known()) else {
-            return Ok(Value::dynamic().with_marks(marks | vars.marks()));
+            return Ok(Value::dynamic().with_marks(marks | vars.deep_marks()));
         };
         let text = read_text(scope, name)?;
         let template = parse(scope, name, text.as_bytes())
             .map_err(|errors| other(first_error(scope, &errors)))?;
-        self.render(&template, vars).map(|value| value.with_marks(marks | vars.marks()))
+        // Marks of the variables reach the result even where the template does not use them.
+        let rendered = self.render(&template, &vars.unmark_deep())?;
+        Ok(rendered.with_marks(marks | vars.deep_marks()))
     }
 
     pub(super) fn template_string(
@@ -89,7 +91,6 @@ impl Evaluator<'_> {
         let parsed = parsed.map_err(|errors| {
             argument(0, format!("invalid template: {}", first_error(scope, &errors)))
         })?;
-        // Marks of the variables reach the result even where the template does not use them.
         let rendered = self.render(&parsed, &vars.unmark_deep())?;
         let result = convert(&rendered, &Type::String)
             .map_err(|error| other(format!("invalid template result: {error}")))?;

@@ -12,6 +12,18 @@ use crate::reference::did_you_mean;
 use crate::source::Span;
 use crate::syntax::ast::{Expression, IndexKey, RelativeTraversal, Traversal, TraversalStep};
 
+/// What static steps lead to from a value.
+///
+/// # Errors
+/// Where a step leads nowhere.
+pub fn follow(value: &Value, steps: &[TraversalStep]) -> Result<Value, Box<Diagnostic>> {
+    steps.iter().try_fold(value.clone(), |value, step| match step {
+        TraversalStep::Attribute { name, span } => index::attribute(&value, name, *span),
+        TraversalStep::Index { key, span } => index::index(&value, &key_value(key), *span),
+        TraversalStep::Splat { span } => Err(not_evaluated(*span)),
+    })
+}
+
 impl Evaluator<'_> {
     pub(super) fn scope_traversal(
         &mut self,

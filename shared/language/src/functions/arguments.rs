@@ -1,6 +1,7 @@
 //! Typed access to arguments that have passed the calling rules, and the limits of results.
 
 use super::call::CallError;
+use values::quote::quoted;
 use values::{Marks, Number, Value};
 
 /// The longest string that a function makes, in bytes. Beyond it lies a mistake (a width, a
@@ -59,46 +60,6 @@ pub(super) fn hidden(marks: Marks) -> Option<&'static str> {
         (true, false) => Some("(ephemeral value)"),
         (false, true) => Some("(sensitive value)"),
         (false, false) => None,
-    }
-}
-
-/// A string in quotes, as Terraform's messages have it.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            c => push_escaped(&mut out, c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// A character in single quotes, as Terraform's messages have it.
-pub(super) fn quoted_char(c: char) -> String {
-    let mut out = String::from("'");
-    match c {
-        '\'' => out.push_str("\\'"),
-        c => push_escaped(&mut out, c),
-    }
-    out.push('\'');
-    out
-}
-
-fn push_escaped(out: &mut String, c: char) {
-    match c {
-        '\\' => out.push_str("\\\\"),
-        '\u{7}' => out.push_str("\\a"),
-        '\u{8}' => out.push_str("\\b"),
-        '\u{c}' => out.push_str("\\f"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        '\t' => out.push_str("\\t"),
-        '\u{b}' => out.push_str("\\v"),
-        c if (c as u32) < 0x20 || c == '\u{7f}' => out.push_str(&format!("\\x{:02x}", c as u32)),
-        c => out.push(c),
     }
 }
 

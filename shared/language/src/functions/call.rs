@@ -40,6 +40,8 @@ pub struct Parameter {
     pub allow_dynamic: bool,
     /// Whether the function sees marks; otherwise they are taken off and put onto the result.
     pub allow_marked: bool,
+    /// Whether the marks of an argument that the function would see are on an unknown result, too.
+    pub keep_marks: bool,
     /// What it is for; empty where the name says it.
     pub description: &'static str,
 }
@@ -255,6 +257,13 @@ impl Function {
             }
             unknown |= !parameter.allow_unknown && !argument.is_known();
         }
+        if unknown || dynamic {
+            for (index, argument) in converted.iter().enumerate() {
+                if self.parameter(index).is_some_and(|parameter| parameter.keep_marks) {
+                    marks = marks | argument.marks();
+                }
+            }
+        }
         if dynamic {
             return Ok(Value::dynamic().with_marks(marks));
         }
@@ -304,6 +313,7 @@ impl Parameter {
             allow_unknown: false,
             allow_dynamic: false,
             allow_marked: false,
+            keep_marks: false,
             description: "",
         }
     }
@@ -335,6 +345,11 @@ impl Parameter {
     pub(super) const fn marked(mut self) -> Parameter {
         self.allow_marked = true;
         self
+    }
+    /// As `marked`, and nothing is disclosed by not being known yet.
+    pub(super) const fn marked_even_unknown(mut self) -> Parameter {
+        self.keep_marks = true;
+        self.marked()
     }
 }
 

@@ -87,7 +87,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "lookup",
         "The element of a map at a key, or a default where there is none.",
-        &[Parameter::any("inputMap").marked(), Parameter::string("key").marked()],
+        &[
+            Parameter::any("inputMap").marked_even_unknown(),
+            Parameter::string("key").marked_even_unknown(),
+        ],
         ParameterType::Any,
         lookup,
     )
@@ -193,15 +196,19 @@ fn contains(_: &FunctionContext<'_>, a: &[Value], ty: &Type) -> Result<Value, Ca
     Ok(if unknown { Value::unknown(ty.clone()) } else { Value::bool(false) })
 }
 
-/// The position that `element` looks at in a list of a length.
+/// The position that `element` looks at in a sequence of a length. Below zero it counts from the end; in a
+/// tuple, only where that is its beginning.
 fn wrapped(a: &[Value], length: usize) -> Result<usize, CallError> {
     let index = integer(a, 1).map_err(|e| CallError::other(format!("invalid index: {e}")))?;
     if length == 0 {
         return Err(CallError::other("cannot use element function with an empty list"));
     }
-    let index = usize::try_from(index)
-        .map_err(|_| CallError::other("invalid index: must not be negative"))?;
-    Ok(index % length)
+    let index = index.rem_euclid(length as i64);
+    let from_end = integer(a, 1).is_ok_and(|given| given < 0) && index != 0;
+    if from_end && matches!(a.first().map(Value::ty), Some(Type::Tuple(_))) {
+        return Err(CallError::other("invalid index: must not be negative"));
+    }
+    usize::try_from(index).map_err(|_| CallError::other("invalid index: must not be negative"))
 }
 
 fn element_type(a: &[Value]) -> Result<Type, CallError> {

@@ -1,12 +1,12 @@
 //! Explicit conversion to a type, and sensitivity.
 
-use super::arguments::quoted;
 use super::call::{CallError, Function, Parameter, ParameterType};
 use values::convert::{Safety, conversion_exists, convert};
+use values::quote::quoted;
 use values::{Kind, Marks, Type, Value};
 
 const VALUE: Parameter = Parameter::any("value").null().unknown().dynamic().marked();
-const V: &[Parameter] = &[Parameter::any("v").null().dynamic().marked()];
+const V: &[Parameter] = &[Parameter::any("v").null().dynamic().marked_even_unknown()];
 
 macro_rules! conversion {
     ($name:literal, $description:literal, $ty:expr) => {

@@ -1,9 +1,10 @@
 //! Functions over points in time, which are strings as of RFC 3339.
 
 use super::FunctionContext;
-use super::arguments::{quoted, text};
+use super::arguments::text;
 use super::call::{CallError, Function, Parameter, ParameterType};
 use std::fmt;
+use values::quote::quoted;
 use values::{Type, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[

@@ -1,6 +1,6 @@
 //! Functions over paths, and over the files that come with the configuration.
 
-use super::arguments::{hidden, quoted, quoted_unless_marked, text};
+use super::arguments::{hidden, quoted_unless_marked, text};
 use super::call::{CallError, Function, Parameter, ParameterType};
 use super::{FunctionContext, glob, hashing};
 use crate::files::FileKind;
@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use values::quote::quoted;
 use values::{Marks, Type, Value};
 
 const PATH: Parameter = Parameter::string("path");
@@ -58,14 +59,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "file",
         "The content of a file, which must be UTF-8.",
-        &[PATH.marked()],
+        &[PATH.marked_even_unknown()],
         ParameterType::String,
         file,
     ),
     Function::new(
         "filebase64",
         "The content of a file, in Base64.",
-        &[PATH.marked()],
+        &[PATH.marked_even_unknown()],
         ParameterType::String,
         |c, a, _| {
             let (content, marks) = read(c, a)?;
@@ -77,7 +78,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "fileexists",
         "Whether a file exists at a path.",
-        &[PATH.marked()],
+        &[PATH.marked_even_unknown()],
         ParameterType::Bool,
         fileexists,
     ),
@@ -85,7 +86,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "fileset",
         "The files below a path whose names match a pattern.",
-        &[PATH.marked(), Parameter::string("pattern").marked()],
+        &[PATH.marked_even_unknown(), Parameter::string("pattern").marked_even_unknown()],
         ParameterType::SetOfString,
         fileset,
     ),

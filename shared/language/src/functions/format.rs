@@ -1,11 +1,12 @@
 //! `format` and `formatlist`: verbs in a text, as of C's printf.
 
 use super::FunctionContext;
-use super::arguments::{LONGEST_STRING, check_length, quoted, quoted_char, text};
+use super::arguments::{LONGEST_STRING, check_length, text};
 use super::call::{CallError, Function, Parameter, ParameterType};
 use dashu_int::IBig;
 use unicode_segmentation::UnicodeSegmentation;
 use values::convert::convert;
+use values::quote::{quoted, quoted_char};
 use values::{Number, NumberFormat, Refinement, Type, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[

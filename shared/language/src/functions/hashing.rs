@@ -47,7 +47,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "rsadecrypt",
         "Decrypts a Base64 text that was encrypted with RSA PKCS #1 v1.5.",
-        &[Parameter::string("ciphertext").marked(), Parameter::string("privatekey").marked()],
+        &[
+            Parameter::string("ciphertext").marked_even_unknown(),
+            Parameter::string("privatekey").marked_even_unknown(),
+        ],
         ParameterType::String,
         rsadecrypt,
     ),

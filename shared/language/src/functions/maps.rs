@@ -5,6 +5,7 @@ use super::arguments::elements;
 use super::call::{CallError, Function, Parameter, ParameterType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use values::quote::quoted;
 use values::{Marks, Type, Value};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -100,7 +101,7 @@ fn merge_type(a: &[Value]) -> Result<Type, CallError> {
                 Type::Map(element)
             }
             (ty, _) => {
-                let got = super::arguments::quoted(&ty.friendly_name());
+                let got = quoted(&ty.friendly_name());
                 return Err(CallError::other(format!(
                     "arguments must be maps or objects, got {got}"
                 )));

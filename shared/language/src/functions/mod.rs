@@ -19,6 +19,7 @@ mod hashing;
 mod maps;
 mod network;
 mod numbers;
+mod retired;
 mod sequences;
 mod sets;
 mod special;
@@ -56,11 +57,13 @@ static ALL: LazyLock<Vec<&'static Function>> = LazyLock::new(|| {
 /// The function of a name, which may be spelled `core::name`.
 pub fn lookup(name: &str) -> Option<&'static Function> {
     let name = name.strip_prefix("core::").unwrap_or(name);
-    let index = ALL.binary_search_by_key(&name, |function| function.name).ok()?;
-    ALL.get(index).copied()
+    match ALL.binary_search_by_key(&name, |function| function.name) {
+        Ok(index) => ALL.get(index).copied(),
+        Err(_) => retired::FUNCTIONS.iter().find(|function| function.name == name),
+    }
 }
 
-/// All functions, sorted by name.
+/// All functions, sorted by name, without those that only say what to use in their place.
 pub fn all() -> impl ExactSizeIterator<Item = &'static Function> {
     ALL.iter().copied()
 }

@@ -84,6 +84,16 @@ impl Network {
     fn contains(self, address: u128) -> bool {
         address & !self.host_mask() == self.address
     }
+    /// Whether it is a range of version 4 in the notation of version 6 (`::ffff:10.0.0.0/112`).
+    fn is_mapped(self) -> bool {
+        self.width == 128 && Ipv6Addr::from(self.address).to_ipv4_mapped().is_some()
+    }
+    /// An address as the bits of a number, with what stands in front of it if the number is negative; none
+    /// where it is too long.
+    fn with_bits(self, bits: IBig) -> Option<u128> {
+        let address = u128::try_from(&size(IBig::from(self.address) | bits)).ok()?;
+        (self.width == 128 || address <= u128::from(u32::MAX)).then_some(address)
+    }
     fn show(self, address: u128) -> String {
         match self.width {
             32 => Ipv4Addr::from(address as u32).to_string(),
@@ -94,7 +104,8 @@ impl Network {
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.show(self.address), self.bits)
+        let bits = if self.is_mapped() { self.bits.saturating_sub(96) } else { self.bits };
+        write!(f, "{}/{bits}", self.show(self.address))
     }
 }
 
@@ -130,36 +141,37 @@ fn whole(a: &[Value], index: usize) -> Result<IBig, CallError> {
     whole.ok_or_else(|| CallError::other("value must be a whole number"))
 }
 
+fn size(number: IBig) -> IBig {
+    if number < IBig::ZERO { -number } else { number }
+}
+
 fn cidrhost(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, CallError> {
-    let host = whole(a, 1)?;
+    let given = whole(a, 1)?;
     let network = parse(a)?;
-    let too_large = || {
-        CallError::other(format!(
+    let most = IBig::from(network.host_mask());
+    // From the end, -1 is the last host.
+    let host = if given < IBig::ZERO { &most + IBig::ONE + given } else { given };
+    if host < IBig::ZERO || host > most {
+        return Err(CallError::other(format!(
             "prefix of {} does not accommodate a host numbered {host}",
             network.bits
-        ))
-    };
-    let negative = host < IBig::ZERO;
-    // From the end, -1 is the last host.
-    let offset = if negative { -&host - IBig::ONE } else { host.clone() };
-    let offset = u128::try_from(&offset).map_err(|_| too_large())?;
-    let mask = network.host_mask();
-    if offset > mask {
-        return Err(too_large());
+        )));
     }
-    let offset = if negative { mask - offset } else { offset };
-    Ok(Value::string(network.show(network.address | offset)))
+    // The host of a mapped range is put where Terraform puts it: 96 bits too far left.
+    let host = if network.is_mapped() { host << 96 } else { host };
+    let address = network.with_bits(host).ok_or_else(|| CallError::other("no such address"))?;
+    Ok(Value::string(network.show(address)))
 }
 
 fn cidrnetmask(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, CallError> {
     let network = parse(a)?;
-    if network.width != 32 {
+    if network.width != 32 && !network.is_mapped() {
         let shown = text(a, 0);
         let message = format!("IPv6 addresses cannot have a netmask: {shown}");
         return Err(CallError::other(message));
     }
-    let mask = u128::from(u32::MAX) & !network.host_mask();
-    Ok(Value::string(network.show(mask)))
+    let all = if network.width == 32 { u128::from(u32::MAX) } else { u128::MAX };
+    Ok(Value::string(network.show(all & !network.host_mask())))
 }
 
 fn cidrsubnet(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, CallError> {
@@ -173,15 +185,17 @@ fn cidrsubnet(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, C
             network.bits
         )));
     };
-    let added = bits.saturating_sub(network.bits);
-    let most = u128::MAX.checked_shr(128 - added).unwrap_or(0);
-    let Some(subnet) = u128::try_from(&subnet).ok().filter(|n| *n <= most) else {
+    let added = bits.checked_sub(network.bits);
+    let most = added.map_or(u128::MAX, |added| u128::MAX.checked_shr(128 - added).unwrap_or(0));
+    // A negative number counts by its size, and is put in as two's complement.
+    let fits = u128::try_from(&size(subnet.clone())).is_ok_and(|size| size <= most);
+    let shifted = || subnet.clone() << (network.width - bits) as usize;
+    let Some(address) = fits.then(|| network.with_bits(shifted())).flatten() else {
         return Err(CallError::other(format!(
             "prefix extension of {extension} does not accommodate a subnet numbered {subnet}"
         )));
     };
-    let shifted = subnet.checked_shl(network.width - bits).unwrap_or(0);
-    Ok(Value::string(Network { address: network.address | shifted, bits, ..network }.to_string()))
+    Ok(Value::string(Network { address, bits, ..network }.to_string()))
 }
 
 fn cidrsubnets(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, CallError> {
@@ -211,8 +225,12 @@ fn cidrsubnets(_: &FunctionContext<'_>, a: &[Value], _: &Type) -> Result<Value, 
         // Subnets start at a multiple of their size.
         let aligned = free.and_then(|f| f.checked_add(subnet.host_mask()));
         let start = aligned.map(|f| f & !subnet.host_mask());
-        let Some(start) = start.filter(|s| network.contains(*s)) else {
-            let after = last.unwrap_or(network);
+        let start = start.filter(|s| network.contains(*s) && !network.is_mapped());
+        let Some(start) = start else {
+            let after = match network.is_mapped() {
+                true => "<nil>".to_owned(),
+                false => last.unwrap_or(network).to_string(),
+            };
             return Err(refuse(format!(
                 "not enough remaining address space for a subnet with a prefix of {bits} bits after {after}"
             )));

@@ -47,7 +47,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new(
         "parseint",
         "Reads a whole number that is written in a base from 2 to 62.",
-        &[Parameter::any("number").marked(), Parameter::number("base").marked()],
+        &[
+            Parameter::any("number").marked_even_unknown(),
+            Parameter::number("base").marked_even_unknown(),
+        ],
         ParameterType::Any,
         parseint,
     )

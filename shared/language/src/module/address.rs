@@ -16,11 +16,10 @@ pub(super) enum Target {
     Resource(ResourceInstance),
 }
 
-/// A target, and the places of its instance keys in order.
+/// A target, and the places of the instance keys of its modules in order.
 pub(super) struct ParsedTarget {
     pub(super) target: Target,
     pub(super) module_keys: Vec<Span>,
-    pub(super) resource_key: Option<Span>,
 }
 
 type Refused = Box<Diagnostic>;
@@ -37,7 +36,16 @@ enum Step {
     Other,
 }
 
-pub(super) fn parse_target(traversal: &Traversal) -> Result<ParsedTarget, Refused> {
+/// What an address is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum AddressOf {
+    /// An object, as in `moved` and `import`: `resource.` may stand in front, words of the language not.
+    Object,
+    /// A declaration, as in `removed`: after `data` or without it, whatever stands there is the resource type.
+    Declaration,
+}
+
+pub(super) fn parse_target(traversal: &Traversal, of: AddressOf) -> Result<ParsedTarget, Refused> {
     let root = (Step::Name(traversal.root.clone()), traversal.root_span);
     let steps: Vec<(Step, Span)> = std::iter::once(root)
         .chain(traversal.steps.iter().map(|step| match step {
@@ -81,28 +89,30 @@ pub(super) fn parse_target(traversal: &Traversal) -> Result<ParsedTarget, Refuse
     }
     let module = ModuleInstance(module.into());
     if rest.is_empty() {
-        return Ok(ParsedTarget {
-            target: Target::Module(module),
-            module_keys,
-            resource_key: None,
-        });
+        return Ok(ParsedTarget { target: Target::Module(module), module_keys });
     }
-    let (resource, resource_key) = parse_resource(rest, module)?;
-    Ok(ParsedTarget { target: Target::Resource(resource), module_keys, resource_key })
+    let resource = parse_resource(rest, module, of)?;
+    Ok(ParsedTarget { target: Target::Resource(resource), module_keys })
 }
 
 fn parse_resource(
     steps: &[(Step, Span)],
     module: ModuleInstance,
-) -> Result<(ResourceInstance, Option<Span>), Refused> {
+    of: AddressOf,
+) -> Result<ResourceInstance, Refused> {
     const SUMMARY: &str = "Invalid address";
     let (mode, steps) = match steps {
         [(Step::Name(word), _), rest @ ..] if &**word == "data" => (ResourceMode::Data, rest),
-        [(Step::Name(word), _), rest @ ..] if &**word == "ephemeral" => {
+        [(Step::Name(word), _), rest @ ..] if &**word == "ephemeral" && of == AddressOf::Object => {
             (ResourceMode::Ephemeral, rest)
         }
-        [(Step::Name(word), _), rest @ ..] if &**word == "resource" => {
+        [(Step::Name(word), _), rest @ ..] if &**word == "resource" && of == AddressOf::Object => {
             (ResourceMode::Managed, rest)
+        }
+        [(Step::Name(word), start), .., (_, end)]
+            if of == AddressOf::Object && is_reserved(word) =>
+        {
+            return Err(refused(SUMMARY, reserved(word), start.to(*end)));
         }
         steps => (ResourceMode::Managed, steps),
     };
@@ -123,18 +133,19 @@ fn parse_resource(
         return Err(refused(SUMMARY, "A resource name is required.", *name_span));
     };
     let resource = Resource { mode, ty: ty.clone(), name: name.clone() };
-    let (key, key_span) = match rest {
-        [] => (InstanceKey::None, None),
-        [(Step::Key(key), span)] => {
-            let key = instance_key(key).map_err(|wrong| {
-                let reason = match wrong {
-                    WrongKey::NotWhole => NOT_WHOLE,
-                    WrongKey::OtherType => "either a string or an integer is required",
-                };
-                refused(SUMMARY, format!("Invalid resource instance key: {reason}."), *span)
-            })?;
-            (key, Some(*span))
+    let key = match rest {
+        [] => InstanceKey::None,
+        [(_, span), ..] if of == AddressOf::Declaration => {
+            let detail = "Resource address must be a resource (e.g. \"test_instance.foo\"), not a resource instance (e.g. \"test_instance.foo[1]\").";
+            return Err(refused("Resource instance keys not allowed", detail, *span));
         }
+        [(Step::Key(key), span)] => instance_key(key).map_err(|wrong| {
+            let reason = match wrong {
+                WrongKey::NotWhole => NOT_WHOLE,
+                WrongKey::OtherType => "either a string or an integer is required",
+            };
+            refused(SUMMARY, format!("Invalid resource instance key: {reason}."), *span)
+        })?,
         [(_, span)] => {
             let detail = "Resource instance key must be given in square brackets.";
             return Err(refused(SUMMARY, detail, *span));
@@ -143,7 +154,32 @@ fn parse_resource(
             return Err(refused(SUMMARY, "Unexpected extra operators after address.", *span));
         }
     };
-    Ok((ResourceInstance { module, resource, key }, key_span))
+    Ok(ResourceInstance { module, resource, key })
+}
+
+/// Whether the language itself calls something else by a word, so that it begins no address of a resource.
+pub fn is_reserved(word: &str) -> bool {
+    const RESERVED: [&str; 11] = [
+        "count",
+        "each",
+        "local",
+        "module",
+        "path",
+        "self",
+        "terraform",
+        "var",
+        "template",
+        "lazy",
+        "arg",
+    ];
+    RESERVED.contains(&word)
+}
+
+/// Why such a word begins none.
+pub fn reserved(word: &str) -> String {
+    format!(
+        "The keyword \"{word}\" is reserved and cannot be used to target a resource address. If you are targeting a resource type that uses a reserved keyword, please prefix your address with \"resource.\"."
+    )
 }
 
 const NOT_WHOLE: &str =

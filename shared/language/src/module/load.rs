@@ -19,7 +19,7 @@ use crate::files::{FileKind, FileSystem};
 use crate::source::Sources;
 use crate::syntax::ast::with_stack;
 use crate::syntax::{parse_body, parse_json_body};
-use crate::version::{COMPATIBLE_TERRAFORM_VERSION, Version};
+use crate::version::{COMPATIBLE_TERRAFORM_VERSION, Version, VersionConstraints};
 
 /// What loading may rely on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -340,7 +340,16 @@ fn check_versions(configuration: &Configuration) -> Diagnostics {
     let Ok(version) = COMPATIBLE_TERRAFORM_VERSION.parse::<Version>() else { return diagnostics };
     for node in configuration.modules() {
         for requirement in &node.module.settings.required_version {
-            if requirement.constraints.matches(&version) {
+            let before = diagnostics.len();
+            for constraint in VersionConstraints::prereleases(&requirement.text) {
+                diagnostics.push(Diagnostic::error(
+                    "Invalid required_version constraint",
+                    format!(
+                        "Prerelease version constraints are not supported: {constraint}. Remove the prerelease information from the constraint. Prerelease versions of terraform will match constraints using their version core only."
+                    ),
+                ).at(requirement.span));
+            }
+            if diagnostics.len() > before || requirement.constraints.matches(&version) {
                 continue;
             }
             let who = match &node.source {

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use values::address::Resource;
 
+pub use address::{is_reserved, reserved};
 pub use check_rule::CheckRule;
 pub use load::{InstalledModules, LoadOptions, load, read_module};
 pub use manifest::{ManifestError, ModuleManifest, ModuleRecord, module_key};

@@ -7,7 +7,7 @@ use values::address::{
     ResourceInstance, ResourceMode,
 };
 
-use super::address::{ParsedTarget, Target, parse_target};
+use super::address::{AddressOf, ParsedTarget, Target, parse_target};
 use super::decoder::{BlockSchema, Decoder, block, labelled, optional, required, static_traversal};
 use super::provider::ProviderReference;
 use super::{CheckRule, Provisioner, ProvisionerWhen, ResourceBlock};
@@ -147,7 +147,7 @@ impl Decoder<'_> {
 
     fn move_endpoint(&mut self, expression: &Expression) -> Option<MoveEndpoint> {
         let traversal = self.traversal(expression)?;
-        let parsed = self.target(&traversal)?;
+        let parsed = self.target(&traversal, AddressOf::Object)?;
         let subject = match parsed.target {
             Target::Module(module) => MoveSubject::Module(module),
             Target::Resource(resource) if resource.key == InstanceKey::None => {
@@ -158,8 +158,8 @@ impl Decoder<'_> {
         Some(MoveEndpoint { subject, span: traversal.span() })
     }
 
-    fn target(&mut self, traversal: &Traversal) -> Option<ParsedTarget> {
-        match parse_target(traversal) {
+    fn target(&mut self, traversal: &Traversal, of: AddressOf) -> Option<ParsedTarget> {
+        match parse_target(traversal, of) {
             Ok(parsed) => Some(parsed),
             Err(diagnostic) => {
                 self.diagnostics.push(*diagnostic);
@@ -198,7 +198,7 @@ impl Decoder<'_> {
 
     fn removed_subject(&mut self, expression: &Expression) -> Option<(RemovedSubject, Span)> {
         let traversal = self.traversal(expression)?;
-        let parsed = self.target(&traversal)?;
+        let parsed = self.target(&traversal, AddressOf::Declaration)?;
         if let Some(key) = parsed.module_keys.first() {
             self.error(
                 "Module instance keys not allowed",
@@ -207,31 +207,19 @@ impl Decoder<'_> {
             );
             return None;
         }
-        if let Some(key) = parsed.resource_key {
-            self.error(
-                "Resource instance keys not allowed",
-                "Resource address must be a resource (e.g. \"test_instance.foo\"), not a resource instance (e.g. \"test_instance.foo[1]\").",
-                key,
-            );
-            return None;
-        }
         let span = traversal.span();
         let resource = match parsed.target {
             Target::Module(module) => return Some((RemovedSubject::Module(module.path()), span)),
             Target::Resource(resource) => resource.config(),
         };
-        let (summary, detail) = match resource.resource.mode {
-            ResourceMode::Managed => return Some((RemovedSubject::Resource(resource), span)),
-            ResourceMode::Data => (
-                "Data source address not allowed",
-                "Data sources are never destroyed, so they are not valid targets of removed blocks. To remove the data source from state, remove the data source block from configuration.",
-            ),
-            ResourceMode::Ephemeral => (
-                "Ephemeral resource address not allowed",
-                "Ephemeral resources are never destroyed, so they are not valid targets of removed blocks. To remove the ephemeral resource from state, remove the ephemeral resource block from configuration.",
-            ),
-        };
-        self.error(summary, detail, span);
+        if resource.resource.mode != ResourceMode::Data {
+            return Some((RemovedSubject::Resource(resource), span));
+        }
+        self.error(
+            "Data source address not allowed",
+            "Data sources are never destroyed, so they are not valid targets of removed blocks. To remove the data source from state, remove the data source block from configuration.",
+            span,
+        );
         None
     }
 
@@ -327,12 +315,19 @@ impl Decoder<'_> {
             self.refuse_import_target(to.span);
             return None;
         };
-        let parsed = self.target(&traversal);
+        let parsed = self.target(&traversal, AddressOf::Object);
         match parsed.map(|parsed| parsed.target) {
             Some(Target::Resource(resource)) if resource.resource.mode == ResourceMode::Managed => {
                 Some(resource.config())
             }
-            _ => {
+            parsed => {
+                if let Some(Target::Module(_)) = parsed {
+                    self.error(
+                        "Invalid address",
+                        "Resource specification must include a resource type and name.",
+                        traversal.span(),
+                    );
+                }
                 self.refuse_import_target(to.span);
                 None
             }
@@ -401,7 +396,7 @@ impl Import {
     /// The address, where no key in it is computed.
     pub(super) fn static_address(&self) -> Option<String> {
         let traversal = static_traversal(&self.to)?;
-        match parse_target(&traversal).ok()?.target {
+        match parse_target(&traversal, AddressOf::Object).ok()?.target {
             Target::Resource(resource) => Some(resource.to_string()),
             Target::Module(_) => None,
         }

@@ -51,7 +51,7 @@ impl Available {
 pub fn validate_references(configuration: &Configuration) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for node in configuration.modules() {
-        Validation { node, diagnostics: &mut diagnostics }.module();
+        Validation { node, check: None, diagnostics: &mut diagnostics }.module();
     }
     diagnostics
 }
@@ -160,6 +160,25 @@ impl ModuleNode {
         Some(Diagnostic::error(summary, detail).at(reference.span))
     }
 
+    /// Why a reference from a `check` block, or from elsewhere, must not reach what it names: the data source
+    /// inside a check is for that check alone.
+    pub fn check_visibility(
+        &self,
+        reference: &Reference,
+        check: Option<&str>,
+    ) -> Option<Diagnostic> {
+        let Subject::Resource(resource) = &reference.subject else { return None };
+        let container = self.module.resources.get(resource)?.check.as_deref()?;
+        if check == Some(container) {
+            return None;
+        }
+        let detail = format!(
+            "The referenced data resource \"{}\" \"{}\" is not available from this context.",
+            resource.ty, resource.name
+        );
+        Some(Diagnostic::error("Reference to scoped resource", detail).at(reference.span))
+    }
+
     fn check_variable(&self, name: &Arc<str>) -> Option<(&'static str, String)> {
         if self.module.variables.contains_key(name) {
             return None;
@@ -262,12 +281,15 @@ fn missing_key(resource: &Resource, argument: &str, example: &str) -> (&'static 
 
 struct Validation<'c, 'd> {
     node: &'c ModuleNode,
+    /// The `check` block that is looked at.
+    check: Option<&'c str>,
     diagnostics: &'d mut Diagnostics,
 }
 
-impl Validation<'_, '_> {
+impl<'c> Validation<'c, '_> {
     fn module(&mut self) {
-        let module = &self.node.module;
+        let node: &'c ModuleNode = self.node;
+        let module = &node.module;
         for variable in module.variables.values() {
             self.rules(&variable.validations, Available::NOTHING);
         }
@@ -292,8 +314,10 @@ impl Validation<'_, '_> {
             self.rules(&output.preconditions, Available::NOTHING);
         }
         for check in module.checks.values() {
+            self.check = Some(&check.name);
             self.rules(&check.asserts, Available::NOTHING);
         }
+        self.check = None;
     }
 
     fn resource(&mut self, resource: &ResourceBlock) {
@@ -328,6 +352,7 @@ impl Validation<'_, '_> {
             match reference {
                 Ok(reference) => {
                     self.diagnostics.extend(self.node.check_reference(&reference, available));
+                    self.diagnostics.extend(self.node.check_visibility(&reference, self.check));
                 }
                 Err(diagnostic) => self.diagnostics.push(*diagnostic),
             }
@@ -357,6 +382,7 @@ impl Validation<'_, '_> {
             if self.diagnostics.len() == before {
                 let problem = self.node.check_reference(&reference, Available::NOTHING);
                 self.diagnostics.extend(problem);
+                self.diagnostics.extend(self.node.check_visibility(&reference, self.check));
             }
         }
     }

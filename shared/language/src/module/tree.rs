@@ -100,10 +100,18 @@ impl Configuration {
             let passed = call.providers.iter().find(|passed| passed.in_child.config == config);
             config = match passed {
                 Some(passed) => passed.in_parent.config.clone(),
+                // Only what has no alias is inherited.
+                None if config.alias.is_some() => {
+                    return Some(ProviderConfigAddress {
+                        module: node.path.clone(),
+                        provider,
+                        alias: config.alias,
+                    });
+                }
                 // Inherited: the caller may have another local name for the same provider.
                 None => LocalProviderConfig {
                     local_name: parent.module.local_name_for_provider(&provider),
-                    alias: config.alias,
+                    alias: None,
                 },
             };
         }

@@ -3,11 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use crate::evaluate::functions_over;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::evaluate::Evaluation;
 use language::files::Memory;
 use language::formatting;
-use language::functions::{FunctionContext, Random};
+use language::functions::FunctionContext;
 use language::module::{Available, Configuration, LoadOptions, load};
 use language::reference::{PathAttribute, Reference, Subject, TerraformAttribute};
 use language::rendering::console_text;
@@ -107,14 +108,6 @@ impl EmptyConsole {
     }
 }
 
-struct NoRandom;
-
-impl Random for NoRandom {
-    fn fill(&self, buffer: &mut [u8]) {
-        buffer.fill(0);
-    }
-}
-
 impl Scope for EmptyConsole {
     fn check(&self, reference: &Reference) -> Diagnostics {
         let found = self.configuration.root.check_reference(reference, Available::default());
@@ -133,16 +126,7 @@ impl Scope for EmptyConsole {
     }
 
     fn function_context(&self) -> FunctionContext<'_> {
-        FunctionContext {
-            files: &self.files,
-            base_directory: Path::new("."),
-            working_directory: Path::new("/work"),
-            home_directory: None,
-            pure_only: false,
-            now: jiff::Timestamp::UNIX_EPOCH,
-            plan_timestamp: None,
-            random: &NoRandom,
-        }
+        functions_over(&self.files)
     }
 
     fn sources(&self) -> &Sources {

@@ -56,19 +56,53 @@ pub(super) fn schema() -> Schema {
     Schema { version: 0, block: Block { attributes, ..Block::default() } }
 }
 
+/// What may be named as a backend; not all of them can be read.
+const BACKENDS: [&str; 14] = [
+    "_local",
+    "azurerm",
+    "cloud",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "inmem",
+    "kubernetes",
+    "local",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
 pub(super) fn validate(config: &Value) -> Vec<ProviderDiagnostic> {
+    let get = |name| config.attribute(name).unwrap_or(Value::dynamic_null());
+    let is_object = |value: &Value| {
+        let ty = value.ty();
+        matches!(ty, Type::Dynamic | Type::Object(_) | Type::Map(_))
+    };
+    let (backend, settings, defaults) = (get("backend"), get("config"), get("defaults"));
     let mut found = Vec::new();
-    for name in ["config", "defaults"] {
-        let Some(value) = config.attribute(name).filter(|v| !v.is_null() && v.is_known()) else {
-            continue;
-        };
-        if value.as_map().is_none() {
-            let detail = "It must be an object.";
-            found.push(
-                ProviderDiagnostic::error(format!("Invalid {name}"), detail)
-                    .at(Path::attribute(name)),
-            );
+    match backend.as_str() {
+        Some(kind) if settings.is_wholly_known() => {
+            let kind = kind.to_owned();
+            if !BACKENDS.contains(&&*kind) {
+                found.push(refusal(&RemoteStateError::UnknownBackend { backend: kind }));
+            } else if !is_object(&settings) {
+                let detail = "an object is required".to_owned();
+                found.push(refusal(&RemoteStateError::Configuration { backend: kind, detail }));
+            }
         }
+        _ if !is_object(&settings) => {
+            let detail = "The configuration must be an object value.";
+            let error = ProviderDiagnostic::error(CONFIGURATION, detail);
+            found.push(error.at(Path::attribute("config")));
+        }
+        _ => {}
+    }
+    if !is_object(&defaults) {
+        let detail = "Defaults must be given in an object value.";
+        let error = ProviderDiagnostic::error("Invalid default values", detail);
+        found.push(error.at(Path::attribute("defaults")));
     }
     found
 }
@@ -97,7 +131,6 @@ pub(super) async fn read(
     match answer {
         // As in Terraform, what another state calls sensitive is not sensitive here.
         Ok(found) => outputs.extend(found.into_iter().map(|(k, v)| (k, v.unmark_deep()))),
-        Err(RemoteStateError::Absent { .. }) if defaults.as_map().is_some() => {}
         Err(e) => return Response::failed(refusal(&e)),
     }
     Response::ok(Value::object([
@@ -109,8 +142,9 @@ pub(super) async fn read(
     ]))
 }
 
+const CONFIGURATION: &str = "Invalid backend configuration";
+
 fn refusal(error: &RemoteStateError) -> ProviderDiagnostic {
-    const CONFIGURATION: &str = "Invalid backend configuration";
     match error {
         RemoteStateError::UnknownBackend { backend } => {
             let detail = format!("There is no backend type named \"{backend}\".");

@@ -35,7 +35,9 @@ impl Settings {
             None => Ok(settings),
             Some(error) => {
                 let line = error.subject.as_ref().map_or(1, |s| settings.line(*s));
-                let detail = format!("{}: {}", error.summary, error.detail);
+                // A clause: whoever tells it ends the sentence.
+                let detail = error.detail.trim_end_matches('.');
+                let detail = format!("{}: {detail}", error.summary);
                 Err(InvalidSettings { file: name.into(), line, detail })
             }
         }

@@ -1,3 +1,4 @@
+use language::version::compare_prereleases;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -138,31 +139,8 @@ impl Ord for Version {
     fn cmp(&self, other: &Version) -> Ordering {
         self.precedence()
             .cmp(&other.precedence())
-            .then_with(|| match (self.is_prerelease(), other.is_prerelease()) {
-                (true, true) => compare_prereleases(&self.prerelease, &other.prerelease),
-                (mine, theirs) => theirs.cmp(&mine),
-            })
+            .then_with(|| compare_prereleases(&self.prerelease, &other.prerelease))
             .then_with(|| self.metadata.cmp(&other.metadata))
-    }
-}
-
-fn compare_prereleases(a: &str, b: &str) -> Ordering {
-    let (mut a, mut b) = (a.split('.'), b.split('.'));
-    loop {
-        let ordering = match (a.next(), b.next()) {
-            (None, None) => return Ordering::Equal,
-            (None, Some(_)) => Ordering::Less,
-            (Some(_), None) => Ordering::Greater,
-            (Some(a), Some(b)) => match (a.parse::<u64>(), b.parse::<u64>()) {
-                (Ok(a), Ok(b)) => a.cmp(&b),
-                (Ok(_), Err(_)) => Ordering::Less,
-                (Err(_), Ok(_)) => Ordering::Greater,
-                (Err(_), Err(_)) => a.cmp(b),
-            },
-        };
-        if ordering.is_ne() {
-            return ordering;
-        }
     }
 }
 

@@ -162,6 +162,38 @@ async fn unknown_names_are_errors() {
     assert!(matches!(error, Err(ProviderError::UnknownName { .. })));
 }
 
+#[tokio::test]
+async fn remote_states_are_validated() {
+    let problems = async |backend: &str, config: Value, defaults: Value| {
+        let config = Value::object([
+            ("backend", Value::string(backend)),
+            ("config", config),
+            ("defaults", defaults),
+            ("outputs", none()),
+            ("workspace", none()),
+        ]);
+        let found = provider().validate_data_config("terraform_remote_state", &config).await;
+        let found = found.unwrap().diagnostics;
+        found.into_iter().map(|d| format!("{}: {}", d.summary, d.detail)).collect::<Vec<_>>()
+    };
+    assert!(
+        problems("local", Value::object([("path", Value::string("x"))]), none()).await.is_empty()
+    );
+    assert_eq!(
+        problems("nope", none(), Value::tuple([])).await,
+        [
+            "Invalid backend configuration: There is no backend type named \"nope\".",
+            "Invalid default values: Defaults must be given in an object value.",
+        ]
+    );
+    assert_eq!(
+        problems("local", Value::string("x"), none()).await,
+        [
+            "Invalid backend configuration: The given configuration is not valid for backend \"local\": an object is required."
+        ]
+    );
+}
+
 struct Upstream;
 
 #[async_trait]
@@ -200,7 +232,7 @@ async fn remote_states() {
     let outputs = found.state.attribute("outputs").unwrap();
     assert_eq!(outputs.attribute("a"), Some(Value::string("real")));
     assert_eq!(outputs.attribute("b"), Some(Value::bool(true)));
-    let absent = read(Value::string("other"), defaults()).await.unwrap().value.unwrap();
-    assert_eq!(absent.state.attribute("outputs"), Some(defaults()));
+    // Defaults are for single outputs, not for a state that is not there.
+    assert!(read(Value::string("other"), defaults()).await.unwrap().has_errors());
     assert!(read(Value::string("other"), none()).await.unwrap().has_errors());
 }

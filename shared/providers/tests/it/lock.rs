@@ -60,5 +60,6 @@ fn mistakes_are_named_with_their_line() {
         let error = Locks::parse("lock", text.as_bytes()).unwrap_err();
         assert_eq!(error.line, line, "{error}");
         assert!(error.detail.contains(words), "{error}");
+        assert!(!error.detail.ends_with('.'), "{error}");
     }
 }

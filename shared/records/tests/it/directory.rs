@@ -8,7 +8,7 @@ use bytes::Bytes;
 use records::testing::{Answer, ObservedStore, Write};
 use records::{
     ArtifactStore, CountingStore, DirectoryArtifacts, DirectoryStore, Hold, KeyFault, MemoryStore,
-    Opening, PutMode, RecordStore, RunCache, StoreError, Version,
+    Opening, PutMode, RecordStore, StoreError, Version,
 };
 
 use crate::{created, key};
@@ -277,10 +277,9 @@ async fn a_hold_is_seen_through_every_layer_and_is_free_once_it_is_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let store = created(folder.path()).await;
     let name = key("prod/t/1");
-    let cache = RunCache::new(CountingStore::new(store.clone()), "");
+    let counted = CountingStore::new(store.clone());
     let observed = ObservedStore::new(store.clone(), |_: &Write| Answer::Deliver);
-    let uncached = cache.uncached();
-    let layers: [&dyn RecordStore; 4] = [&store, &cache, &uncached, &observed];
+    let layers: [&dyn RecordStore; 3] = [&store, &counted, &observed];
     for layer in layers {
         let Hold::Held(guard) = layer.try_hold(&name).await.unwrap() else { panic!("it is free") };
         for other in layers {

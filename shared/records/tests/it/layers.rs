@@ -7,88 +7,13 @@ use bytes::Bytes;
 use records::testing::{Answer, ObservedStore};
 use records::{
     Account, ArtifactStore, CountingStore, MemoryArtifacts, MemoryStore, Method, PutMode,
-    RecordStore, RunCache, StoreError, Version,
+    RecordStore, StoreError, Version,
 };
 
 use crate::key;
 
 fn body(text: &str) -> Bytes {
     Bytes::copy_from_slice(text.as_bytes())
-}
-
-/// A cache of `e/` over a counted store with two records in `e/` and one elsewhere.
-async fn cached() -> (Arc<CountingStore<MemoryStore>>, RunCache<Arc<CountingStore<MemoryStore>>>) {
-    let store = Arc::new(CountingStore::new(MemoryStore::new()));
-    for text in ["e/a", "e/b", "f/a"] {
-        store.inner().put_if_absent(&key(text), body(text)).await.unwrap();
-    }
-    (Arc::clone(&store), RunCache::new(store, "e/"))
-}
-
-#[tokio::test]
-async fn a_run_reads_its_prefix_once() {
-    let (store, cache) = cached().await;
-    assert_eq!(store.counts().total(), 0);
-    assert_eq!(cache.get(&key("e/a")).await.unwrap().unwrap().body, "e/a");
-    assert!(cache.get(&key("e/nothing")).await.unwrap().is_none());
-    assert_eq!(cache.list("e/").await.unwrap().len(), 2);
-    assert_eq!(cache.get_all("e/b").await.unwrap().len(), 1);
-    assert_eq!(store.counts().to_string(), "get_all 1");
-    assert!(cache.is_on());
-}
-
-#[tokio::test]
-async fn reads_outside_the_prefix_go_to_the_store() {
-    let (store, cache) = cached().await;
-    assert_eq!(cache.get(&key("f/a")).await.unwrap().unwrap().body, "f/a");
-    assert_eq!(cache.list("").await.unwrap().len(), 3);
-    assert_eq!(cache.list("e").await.unwrap().len(), 2);
-    assert_eq!(store.counts().to_string(), "get 1, list 2");
-}
-
-#[tokio::test]
-async fn concurrent_first_reads_load_once() {
-    let (store, cache) = cached().await;
-    let cache = Arc::new(cache);
-    let mut reads = tokio::task::JoinSet::new();
-    for _ in 0..20 {
-        let cache = Arc::clone(&cache);
-        reads.spawn(async move { cache.get(&key("e/a")).await.unwrap().is_some() });
-    }
-    assert!(reads.join_all().await.into_iter().all(|found| found));
-    assert_eq!(store.counts().to_string(), "get_all 1");
-}
-
-#[tokio::test]
-async fn the_first_write_ends_the_caching_for_good() {
-    let (store, cache) = cached().await;
-    let seen = cache.get(&key("e/a")).await.unwrap().unwrap();
-    // Another process changes the record: the cache does not know.
-    let moved =
-        store.inner().put_if_version(&key("e/a"), body("moved"), &seen.version).await.unwrap();
-    assert_eq!(cache.get(&key("e/a")).await.unwrap().unwrap(), seen);
-    assert_eq!(cache.uncached().get(&key("e/a")).await.unwrap().unwrap().version, moved);
-    assert!(cache.is_on());
-
-    let stale = cache.put_if_version(&key("e/a"), body("mine"), &seen.version).await;
-    assert!(stale.unwrap_err().is_conflict());
-    assert!(!cache.is_on());
-    assert_eq!(cache.get(&key("e/a")).await.unwrap().unwrap().body, "moved");
-    store.reset();
-    cache.get(&key("e/a")).await.unwrap();
-    cache.list("e/").await.unwrap();
-    cache.get_all("e/").await.unwrap();
-    assert_eq!(store.counts().to_string(), "get 1, get_all 1, list 1");
-}
-
-#[tokio::test]
-async fn a_write_past_the_cache_ends_it_too() {
-    let (_, cache) = cached().await;
-    cache.list("e/").await.unwrap();
-    let uncached = cache.uncached();
-    uncached.put_if_absent(&key("e/c"), body("new")).await.unwrap();
-    assert!(!cache.is_on());
-    assert_eq!(cache.list("e/").await.unwrap().len(), 3);
 }
 
 #[tokio::test]

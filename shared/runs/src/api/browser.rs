@@ -106,7 +106,7 @@ impl ApiRequest {
 
     /// Whether it was sent to an origin. A page that came in the clear may be anybody's: it counts only where all does.
     fn is_at(&self, origin: &str) -> bool {
-        let clear = self.api.as_ref().is_some_and(|api| api.starts_with("http://"));
+        let clear = self.address.as_ref().is_some_and(|address| address.starts_with("http://"));
         let host = match origin.strip_prefix("https://") {
             Some(host) => Some(host),
             None => origin.strip_prefix("http://").filter(|_| clear),

@@ -17,7 +17,9 @@ pub enum ApiError {
     #[error("there is nothing at this path")]
     NoRoute,
     /// Nobody was authorised.
-    #[error("nobody is known to ask; sign the request, or send a token of the configured issuer")]
+    #[error(
+        "nobody is known to ask; sign the request, or send a token (plumb takes it from PLUMB_TOKEN)"
+    )]
     Nobody,
     /// A browser sends it, and not from a page of this API.
     #[error(

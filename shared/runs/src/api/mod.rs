@@ -42,8 +42,8 @@ pub struct ApiRequest {
     pub principal: Option<Principal>,
     /// How that was proved.
     pub authentication: Authentication,
-    /// The address of the API, where it is another one than `https` at the host that was asked for.
-    pub api: Option<String>,
+    /// The address of the API for links; where it is not known, `https` at the host that was asked for.
+    pub address: Option<String>,
 }
 
 const PAGE: &str = "text/html; charset=utf-8";
@@ -65,6 +65,11 @@ pub struct ApiResponse {
 }
 
 impl ApiResponse {
+    /// Nothing else can be said.
+    pub fn failed(why: &str) -> ApiResponse {
+        ApiResponse::json(500, &serde_json::json!({ "error": why }))
+    }
+
     pub(crate) fn json(status: u16, body: &serde_json::Value) -> ApiResponse {
         let (content_type, body) = ("application/json", body.to_string());
         ApiResponse { status, content_type, body, own_headers: Vec::new() }
@@ -167,10 +172,10 @@ impl<'a> Api<'a> {
 }
 
 impl ApiRequest {
-    /// The address that it was sent to.
+    /// The address of the API, for links.
     fn address(&self) -> Option<String> {
-        if let Some(api) = &self.api {
-            return Some(api.clone());
+        if self.address.is_some() {
+            return self.address.clone();
         }
         let host = self.headers.get("host")?;
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);

@@ -1,7 +1,6 @@
 //! Tokens that prove who asks: a file for each principal.
 
 use super::owner_file::{self, OwnerFileError};
-use crate::secrets::Secret;
 use engine::identifiers::Principal;
 use engine::random::Random;
 use engine::record::key::encode;
@@ -19,13 +18,11 @@ pub struct AccessTokens {
     principals: BTreeMap<[u8; 32], Principal>,
 }
 
-/// A token that was made just now.
+/// A token that was made just now: what it is stands in its file alone.
 #[derive(Clone, Debug)]
 pub struct NewToken {
     /// Whose.
     pub principal: String,
-    /// What it is.
-    pub token: Secret,
     /// Where it is kept.
     pub path: PathBuf,
 }
@@ -52,9 +49,8 @@ impl AccessTokens {
                     // Of two processes that make it at once, one has.
                     let empty = || OwnerFileError::Empty { path: path.clone() };
                     let token = owner_file::read(&path)?.ok_or_else(empty)?;
-                    let (principal, token) = (principal.to_owned(), Secret::new(token));
-                    made.push(NewToken { principal, token: token.clone(), path });
-                    token.expose().to_owned()
+                    made.push(NewToken { principal: principal.to_owned(), path });
+                    token
                 }
             };
             let digest = Sha256::digest(token.as_bytes()).into();

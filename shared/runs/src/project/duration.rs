@@ -3,8 +3,11 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+/// The longest length of time, so that no time which it is added to is beyond what clocks know: a hundred years.
+const LONGEST: i64 = 36_500 * 24 * 60 * 60;
+
 /// A length of time in whole seconds, written as a number with one of the units `s`, `m`, `h` and `d`: `"90s"`,
-/// `"24h"`. A day has 24 hours.
+/// `"24h"`. A day has 24 hours; there are at most 36 500.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seconds(pub i64);
 
@@ -28,7 +31,7 @@ fn seconds(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    digits.parse::<i64>().ok()?.checked_mul(factor)
+    digits.parse::<i64>().ok()?.checked_mul(factor).filter(|seconds| *seconds <= LONGEST)
 }
 
 impl<'de> Deserialize<'de> for Seconds {
@@ -46,6 +49,6 @@ pub(super) fn zero_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result
 
 fn no_length<E: Error>(text: &str) -> E {
     E::custom(format!(
-        "{text:?} is no length of time; write a number and a unit (s, m, h or d), such as \"24h\""
+        "{text:?} is no length of time; write a number and a unit (s, m, h or d), such as \"24h\", and at most \"36500d\""
     ))
 }

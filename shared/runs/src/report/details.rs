@@ -3,6 +3,7 @@
 use crate::approval::{Approval, Decision};
 use crate::run_reference::Mode;
 use crate::run_state::{Author, RunSource, RunState, Status};
+use engine::verdict::{RejectCode, Stage, Verdict};
 use jiff::Timestamp;
 use views::product::{COMMAND, shell_word};
 use views::run_report::{
@@ -22,11 +23,11 @@ pub fn run_report(
         status: state.status.to_string(),
         tone: tone(state.status),
         facts: facts(state, approval),
-        next: next(state, approval, api),
         ..RunReport::default()
     };
     parts.into_iter().for_each(|part| report.tell(part));
     report.path = path(state, approval, &report);
+    report.next = next(state, approval, &report.path, api);
     report
 }
 
@@ -96,56 +97,59 @@ fn purpose(mode: Mode) -> &'static str {
 }
 
 /// What a person can do about a run.
-fn next(state: &RunState, approval: Option<&Approval>, api: Option<&str>) -> Option<NextStep> {
-    let (run, estate) = (state.run.as_str(), state.estate.0.as_str());
+fn next(
+    state: &RunState,
+    approval: Option<&Approval>,
+    path: &[PathStep],
+    api: Option<&str>,
+) -> Option<NextStep> {
+    let (run, estate) = (shell_word(state.run.as_str()), shell_word(state.estate.0.as_str()));
     let remote = api.map_or_else(|| "URL".to_owned(), |api| shell_word(api.trim_end_matches('/')));
-    let command = |verb: &str, digest: &str| {
-        let (estate, run, digest) = (shell_word(estate), shell_word(run), shell_word(digest));
-        format!("{COMMAND} -estate={estate} {verb} -remote={remote} -digest={digest} {run}")
+    let step = |sentence: &str, commands: Vec<(&str, String)>| {
+        let commands = commands.into_iter().map(|(what, command)| (what.to_owned(), command));
+        Some(NextStep { sentence: sentence.to_owned(), commands: commands.collect() })
     };
-    match (state.status, &state.plan) {
-        (Status::WaitingForApproval, Some(plan)) => {
-            let agree = command("approve", &plan.plan_digest);
-            let refuse = command("reject", &plan.plan_digest);
+    let again = |sentence: &str| {
+        let commit = shell_word(&state.commit()?.sha);
+        let submit = format!("{COMMAND} -estate={estate} submit -remote={remote} -apply {commit}");
+        step(sentence, vec![("Plan this commit again", submit)])
+    };
+    // Who applies does so at the end of the way.
+    let applies = matches!(state.mode, Mode::Deploy | Mode::Apply);
+    let stopped = path.last().is_some_and(|last| last.progress == Progress::Stopped);
+    match state.status {
+        Status::WaitingForApproval => {
+            let digest = shell_word(&state.plan.as_ref()?.plan_digest);
+            let command = |verb: &str| {
+                format!("{COMMAND} -estate={estate} {verb} -remote={remote} -digest={digest} {run}")
+            };
             // Whoever decided may have been kept from waking the run.
-            let again = |done: &str, command: String| NextStep {
-                sentence: format!(
-                    "The plan is {done}, and the run hears of it in a moment. Should it go on waiting, whoever decided can \
-                     say so again."
+            let repeated = |done: &str, verb: &str| {
+                let sentence = format!(
+                    "The plan is {done}, and the run hears of it in a moment. Should it go on waiting, it can be said again."
+                );
+                step(&sentence, vec![("Say so again", command(verb))])
+            };
+            match approval.map(|approval| approval.decision) {
+                Some(Decision::Approved) => repeated("approved", "approve"),
+                Some(Decision::Declined) => repeated("declined", "reject"),
+                None => step(
+                    "Somebody has to agree to this plan. A decision names its digest, so that what you looked at \
+                     is what is applied, and nothing else.",
+                    vec![("Agree to it", command("approve")), ("Say no", command("reject"))],
                 ),
-                commands: vec![("Say so again".to_owned(), command)],
-            };
-            Some(match approval.map(|approval| approval.decision) {
-                Some(Decision::Approved) => again("approved", agree),
-                Some(Decision::Declined) => again("declined", refuse),
-                None => NextStep {
-                    sentence: "Somebody has to agree to this plan. A decision names its digest, so that what you looked at \
-                               is what is applied, and nothing else."
-                        .to_owned(),
-                    commands: vec![
-                        ("Agree to it".to_owned(), agree),
-                        ("Say no".to_owned(), refuse),
-                    ],
-                },
-            })
+            }
         }
-        (Status::Rejected | Status::TimedOut | Status::Superseded, _) => {
-            let commit = state.commit()?;
-            let submit = format!(
-                "{COMMAND} -estate={} submit -remote={remote} -apply {}",
-                shell_word(estate),
-                shell_word(&commit.sha)
-            );
-            let sentence = match state.status {
-                Status::Rejected => "The plan no longer fits, and nothing was changed. Plan again:",
-                Status::TimedOut => "Nobody decided in time, and nothing was changed. Plan again:",
-                _ => return None,
-            };
-            Some(NextStep {
-                sentence: sentence.to_owned(),
-                commands: vec![("Plan this commit again".to_owned(), submit)],
-            })
-        }
+        Status::Rejected if state.code.as_deref() == Some(RejectCode::Policy.as_str()) => step(
+            "A policy does not let this plan through, and nothing was changed. Change the configuration, or mend \
+             the policy, and push again.",
+            Vec::new(),
+        ),
+        Status::Rejected => again("The plan no longer fits, and nothing was changed. Plan again:"),
+        Status::TimedOut => again("Nobody decided in time, and nothing was changed. Plan again:"),
+        Status::Failed if applies && stopped => again(
+            "Some of the changes may have been made; those are recorded. Plan again, which shows what is left:",
+        ),
         _ => None,
     }
 }
@@ -157,7 +161,10 @@ fn path(state: &RunState, approval: Option<&Approval>, report: &RunReport) -> Ve
     let passed = |statuses: &[Status]| statuses.contains(&status);
     let agreed = approval.is_some_and(|approval| approval.decision == Decision::Approved);
     let applied = status == Applied;
-    let validated = passed(&[Validated, Applying, Applied]) || report.applied.is_some();
+    // Whether a plan is ours is looked at by the stages before an apply alone.
+    let checked = report.verdicts.iter().any(|verdict| verdict.stage == Stage::Authenticity);
+    let passes = checked && !report.verdicts.iter().any(Verdict::is_reject);
+    let validated = passed(&[Validated, Applying, Applied]) || report.applied.is_some() || passes;
     let approved = agreed || validated || status == Approved;
     let planned = state.changes.is_some() || state.plan.is_some();
     let fetched = planned || state.bundle.is_some();

@@ -1,5 +1,6 @@
 //! Who is told of a run, as the deployment's settings have it.
 
+use super::webhook::host;
 use super::{HostNotifier, Notifier, NotifyError, SignedWebhook, Topic};
 use crate::repository_host::RepositoryHosts;
 use crate::run_reference::Mode;
@@ -36,7 +37,7 @@ pub async fn recipients(
         let url = webhook.url.clone();
         recipients.push(match hosts.secrets.read(&webhook.secret).await {
             Ok(secret) => Ok(Box::new(SignedWebhook { https, url, secret })),
-            Err(error) => Err(NotifyError { to: url, problem: error.to_string() }),
+            Err(error) => Err(NotifyError { to: host(&url), problem: error.to_string() }),
         });
     }
     recipients

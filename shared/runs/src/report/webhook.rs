@@ -10,6 +10,7 @@ use http::header::CONTENT_TYPE;
 use providers::https::Https;
 use sha2::Sha256;
 use std::sync::Arc;
+use url::Url;
 
 /// The header with the HMAC-SHA256 of the body, in hexadecimal after `sha256=`.
 const SIGNATURE: &str = "x-plumbline-signature-256";
@@ -30,7 +31,7 @@ pub struct SignedWebhook {
 impl Notifier for SignedWebhook {
     async fn notify(&self, report: &Report) -> Result<(), NotifyError> {
         let failed = |error: &dyn std::fmt::Display| NotifyError {
-            to: self.url.clone(),
+            to: host(&self.url),
             problem: error.to_string(),
         };
         let body = serde_json::to_vec(report).map_err(|error| failed(&error))?;
@@ -49,4 +50,10 @@ impl Notifier for SignedWebhook {
             status => Err(failed(&format_args!("it answers {status}"))),
         }
     }
+}
+
+/// The host of an address, which is all that is told of it: what follows may be what authorises there.
+pub(super) fn host(url: &str) -> String {
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.unwrap_or_else(|| "the address of notifications.webhook".to_owned())
 }

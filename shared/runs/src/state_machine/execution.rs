@@ -12,7 +12,7 @@ pub(super) const FORMAT: u32 = 1;
 /// More states than this without a task or a wait between them are a circle.
 const LONGEST_CHAIN: usize = 1_000;
 /// The errors that the language itself has.
-const TIMEOUT: &str = "States.Timeout";
+pub(super) const TIMEOUT: &str = "States.Timeout";
 const RUNTIME: &str = "States.Runtime";
 /// What Lambda says of a function whose process ended.
 const EXIT: &str = "Runtime.ExitError";
@@ -65,7 +65,7 @@ pub(super) enum TokenAnswer {
 /// What an execution needs next.
 #[derive(Debug, PartialEq)]
 pub(super) enum Need {
-    /// That a moment comes.
+    /// That a moment comes, or an answer to its token before.
     Moment(i64),
     /// That its task is begun.
     Begin,
@@ -75,10 +75,8 @@ pub(super) enum Need {
         parameters: Value,
         seconds: u32,
     },
-    /// That its token is answered, before a moment.
-    Answer {
-        until: i64,
-    },
+    /// That its wait for an answer ends: it is there, or its time is over.
+    EndOfWait,
     Nothing,
 }
 
@@ -175,13 +173,13 @@ impl Execution {
         match (&self.standing, task) {
             (Standing::Due { at }, _) if *at > step.now => Need::Moment(*at),
             (Standing::Due { .. }, _) => Need::Begin,
-            (Standing::Begun { at, returned: true, answer, .. }, Some(task)) => {
-                // One that came before anybody waited is there already.
-                let until = match answer {
-                    Some(_) => step.now,
-                    None => at.saturating_add(i64::from(task.timeout_seconds)),
-                };
-                Need::Answer { until }
+            // It may have come before anybody waited for it, or while it was being asked for.
+            (Standing::Begun { answer: Some(_), .. }, Some(_)) => Need::EndOfWait,
+            (Standing::Begun { at, returned: true, .. }, Some(task)) => {
+                match at.saturating_add(i64::from(task.timeout_seconds)) {
+                    until if until > step.now => Need::Moment(until),
+                    _ => Need::EndOfWait,
+                }
             }
             (Standing::Begun { token, .. }, Some(task)) => {
                 let context = json!({"Task": {"Token": token}});
@@ -190,7 +188,9 @@ impl Execution {
                 let (resource, seconds) = (task.resource, task.timeout_seconds);
                 Need::Task { resource, parameters, seconds }
             }
-            (Standing::Begun { .. } | Standing::Ended { .. }, _) => Need::Nothing,
+            // The definition knows its state no longer.
+            (Standing::Begun { .. }, None) => Need::Begin,
+            (Standing::Ended { .. }, _) => Need::Nothing,
         }
     }
 
@@ -217,22 +217,28 @@ impl Execution {
         }
     }
 
-    /// Takes back that a task was begun: it was stopped by us before it did anything that counts.
+    /// Takes back that a task was begun: it was stopped by us before it did anything that counts. An answer that is there ends it
+    /// all the same.
     pub(super) fn put_back(&mut self, step: &Step<'_>) {
-        self.standing = Standing::Due { at: step.now };
+        if let Standing::Begun { returned: false, answer: None, .. } = &self.standing {
+            self.standing = Standing::Due { at: step.now };
+        }
     }
 
     /// What a task came to.
     pub(super) fn done(&mut self, step: &Step<'_>, result: Result<Value, &str>) {
         let Some(task) = self.task(step.definition) else { return };
+        let Standing::Begun { returned: returned @ false, answer, .. } = &mut self.standing else {
+            // It is noted already, by a write of which it was not known that it was done.
+            return;
+        };
+        if answer.is_some() {
+            // Whoever answered was asked, whatever became of the asking.
+            return self.end_wait(step);
+        }
         match (result, task.resource) {
             (Err(error), _) => self.fail(step, error),
-            (Ok(_), Resource::InvokeAndWait) => {
-                if let Standing::Begun { returned, .. } = &mut self.standing {
-                    *returned = true;
-                }
-                self.take_answer(step);
-            }
+            (Ok(_), Resource::InvokeAndWait) => *returned = true,
             (Ok(answer), Resource::Invoke) => self.succeed(step, json!({"Payload": answer})),
             (Ok(answer), Resource::PutEvents) => self.succeed(step, answer),
         }
@@ -249,42 +255,36 @@ impl Execution {
         }
     }
 
-    /// Goes on with the answer to its token, where there is one.
-    pub(super) fn take_answer(&mut self, step: &Step<'_>) {
-        let Standing::Begun { returned: true, answer: Some(answer), .. } = &self.standing else {
+    /// Goes on with the answer to its token, or without one where its time is over.
+    pub(super) fn end_wait(&mut self, step: &Step<'_>) {
+        if self.need(step) != Need::EndOfWait {
             return;
+        }
+        let answer = match &self.standing {
+            Standing::Begun { answer, .. } => answer.clone(),
+            _ => None,
         };
-        match answer.clone() {
-            TokenAnswer::Succeeded => self.succeed(step, json!({})),
-            TokenAnswer::Failed { error } => self.fail(step, &error),
+        match answer {
+            Some(TokenAnswer::Succeeded) => self.succeed(step, json!({})),
+            Some(TokenAnswer::Failed { error }) => self.fail(step, &error),
+            None => self.fail(step, TIMEOUT),
         }
     }
 
-    /// Nobody answered its token in time.
-    pub(super) fn expire(&mut self, step: &Step<'_>) {
-        self.fail(step, TIMEOUT);
-    }
-
-    /// The process that was at work is gone, as a function's may be. Where the answer to its token is there, that process had
-    /// done what it was to do.
+    /// The process that was at work is gone, as a function's may be. Where the answer to its token is there, nothing is lost.
     pub(super) fn resume(&mut self, step: &Step<'_>) {
-        match &mut self.standing {
-            Standing::Begun { returned: returned @ false, answer: Some(_), .. } => {
-                *returned = true;
-                self.take_answer(step);
+        let Standing::Begun { token, returned: false, answer: None, .. } = &mut self.standing
+        else {
+            return;
+        };
+        let token = token.take();
+        match self.repeats(step, EXIT) {
+            // At once, since the restart was pause enough; and with the same token, which somebody may be about to answer.
+            Some(_) => {
+                self.standing =
+                    Standing::Begun { at: step.now, token, returned: false, answer: None };
             }
-            Standing::Begun { token, returned: false, .. } => {
-                let token = token.take();
-                match self.repeats(step, EXIT) {
-                    // At once, since the restart was pause enough; and with the same token, which somebody may be about to answer.
-                    Some(_) => {
-                        self.standing =
-                            Standing::Begun { at: step.now, token, returned: false, answer: None };
-                    }
-                    None => self.fail(step, EXIT),
-                }
-            }
-            _ => {}
+            None => self.fail(step, EXIT),
         }
     }
 
@@ -345,6 +345,39 @@ impl Execution {
             None => {
                 self.standing = Standing::Ended { at: step.now, error: Some(error.to_owned()) };
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Execution, Standing, Step};
+    use crate::state_machine::Definition;
+    use engine::random::Random;
+    use serde_json::json;
+
+    struct Zeros;
+
+    impl Random for Zeros {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(0);
+        }
+    }
+
+    #[test]
+    fn what_a_task_came_to_counts_once() {
+        let definition = include_str!("../../../../functions/run.asl.json");
+        let definition = Definition::parse(definition).unwrap();
+        let step = Step { definition: &definition, now: 0, random: &Zeros, entered: &|_| {} };
+        let run = json!({"mode": "apply"});
+        let mut execution = Execution::new(&step, "r1", json!({"run": run}));
+        assert_eq!(execution.state, "Validate");
+        execution.begin(&step);
+        // It is noted again where the store did not say that it was.
+        for _ in 0..2 {
+            execution.done(&step, Ok(json!({"answer": "success", "run": run})));
+            assert_eq!(execution.state, "Apply");
+            assert_eq!(execution.standing, Standing::Due { at: 0 });
         }
     }
 }

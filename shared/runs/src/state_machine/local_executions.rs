@@ -1,7 +1,7 @@
 //! Executions in this process, and what is kept of them on disk.
 
 use super::definition::{Definition, Resource};
-use super::execution::{Execution, FORMAT, Need, Standing, Step, TokenAnswer};
+use super::execution::{Execution, FORMAT, Need, Standing, Step, TIMEOUT, TokenAnswer};
 use crate::executions::{ExecutionError, Executions};
 use async_trait::async_trait;
 use engine::clock::Clock;
@@ -12,6 +12,7 @@ use futures::FutureExt;
 use records::{Key, RecordStore, StoreError, Version};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,13 +21,15 @@ use tokio::task::JoinSet;
 
 /// How long the name of an execution that is over stays taken, in seconds: as long as in Step Functions.
 const NAMES_STAY: i64 = 90 * 24 * 60 * 60;
-/// How long a sleep lasts at most before the clock is read again, which stands still while a laptop is shut.
+/// How long a sleep lasts at most before the clock is read again, which stands still while a laptop is shut, and the record, in
+/// which an answer may be of which whoever gave it could not tell us.
 const LONGEST_SLEEP: Duration = Duration::from_secs(5);
 /// How often a change is tried on a record that others change too.
 const ATTEMPTS: u32 = 16;
-/// The names of errors that this program has where Lambda has others.
+/// What this program says of a function that panics, as functions that are deployed do.
 const PANICKED: &str = "Panicked";
-const TIMEOUT: &str = "States.Timeout";
+/// Known to no definition: nothing was tried.
+const NOT_BEGUN: &str = "NotBegun";
 
 /// Something that the definition wants done.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,14 +52,32 @@ pub enum TaskRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskError(pub String);
 
+impl TaskError {
+    /// It took longer than it may.
+    pub fn late() -> TaskError {
+        TaskError(TIMEOUT.to_owned())
+    }
+
+    /// It was not begun, since the process stops. It counts as no attempt.
+    pub fn not_begun() -> TaskError {
+        TaskError(NOT_BEGUN.to_owned())
+    }
+
+    /// Whoever did it panicked.
+    pub fn panicked() -> TaskError {
+        TaskError(PANICKED.to_owned())
+    }
+}
+
 /// Does what definitions want done.
 #[async_trait]
 pub trait Resources: Send + Sync {
-    /// Does a task; the answer of the function.
+    /// Does a task within a time, of which waiting for room to begin is no part; the answer of the function.
     ///
     /// # Errors
-    /// By the name that the definition repeats or catches.
-    async fn perform(&self, request: TaskRequest) -> Result<Value, TaskError>;
+    /// By the name that the definition repeats or catches; [`TaskError::late`] where the time is over, and
+    /// [`TaskError::not_begun`] where the process stops before there is room.
+    async fn perform(&self, request: TaskRequest, time: Duration) -> Result<Value, TaskError>;
 
     /// Whether a task may be left at any moment where the process ends, and done anew by the next one.
     fn may_be_left(&self, request: &TaskRequest) -> bool;
@@ -81,8 +102,8 @@ struct Inner {
     observer: Arc<dyn ExecutionObserver>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Who waits for an answer, by execution.
-    waiting: Mutex<BTreeMap<String, Arc<Notify>>>,
+    /// Executions that are being worked off, and what wakes whoever does where an answer came.
+    at_work: Mutex<BTreeMap<String, Arc<Notify>>>,
     stopping: watch::Sender<bool>,
     drivers: Mutex<JoinSet<()>>,
 }
@@ -105,7 +126,7 @@ impl LocalExecutions {
             observer,
             clock,
             random,
-            waiting: Mutex::default(),
+            at_work: Mutex::default(),
             stopping: watch::Sender::new(false),
             drivers: Mutex::default(),
         }))
@@ -118,21 +139,23 @@ impl LocalExecutions {
     /// Where the records cannot be read or written.
     pub async fn resume(&self) -> Result<usize, StoreError> {
         let inner = &self.0;
-        let mut resumed = 0;
+        let mut left = Vec::new();
+        // All are read before one is begun: where one cannot be, nothing is at work that would be torn off.
         for (key, record) in inner.store.get_all("").await? {
-            let execution = decoded(&key, &record.body)?;
+            let execution = inner.decoded(&key, &record.body)?;
             match execution.standing {
                 Standing::Ended { at, .. } if at < inner.clock.seconds() - NAMES_STAY => {
                     inner.store.delete(&key, &record.version).await?;
                 }
                 Standing::Ended { .. } => {}
-                Standing::Due { .. } | Standing::Begun { .. } => {
-                    inner.change(&execution.name, |execution, step| execution.resume(step)).await?;
-                    inner.spawn(execution.name);
-                    resumed += 1;
-                }
+                Standing::Due { .. } | Standing::Begun { .. } => left.push(execution.name),
             }
         }
+        for name in &left {
+            inner.change(name, |execution, step| execution.resume(step)).await?;
+        }
+        let resumed = left.len();
+        left.into_iter().for_each(|name| inner.spawn(name));
         Ok(resumed)
     }
 
@@ -146,16 +169,22 @@ impl LocalExecutions {
 }
 
 impl Inner {
+    /// Has an execution worked off, unless it is being.
     fn spawn(self: &Arc<Inner>, name: String) {
+        let wake = Arc::new(Notify::new());
+        match lock(&self.at_work).entry(name.clone()) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(place) => {
+                place.insert(wake.clone());
+            }
+        }
         let mut drivers = lock(&self.drivers);
         while drivers.try_join_next().is_some() {}
-        drivers.spawn(self.clone().drive(name));
+        drivers.spawn(self.clone().drive(name, wake));
     }
 
     /// Works an execution off.
-    async fn drive(self: Arc<Inner>, name: String) {
-        let wake = Arc::new(Notify::new());
-        lock(&self.waiting).insert(name.clone(), wake.clone());
+    async fn drive(self: Arc<Inner>, name: String, wake: Arc<Notify>) {
         loop {
             match self.round(&name, &wake).await {
                 Ok(Round::Over) => break,
@@ -168,7 +197,7 @@ impl Inner {
                 }
             }
         }
-        lock(&self.waiting).remove(&name);
+        lock(&self.at_work).remove(&name);
     }
 
     async fn round(&self, name: &str, wake: &Notify) -> Result<Round, StoreError> {
@@ -182,38 +211,30 @@ impl Inner {
             }
             _ if stopping => return Ok(Round::Over),
             Need::Moment(at) => {
-                self.until(at, wake).await;
+                let left = Duration::from_secs(at.abs_diff(step.now)).min(LONGEST_SLEEP);
+                self.pause(left, wake).await;
             }
             Need::Begin => self.change(name, |execution, step| execution.begin(step)).await?,
-            Need::Answer { until } => {
-                self.until(until, wake).await;
-                let go_on = |execution: &mut Execution, step: &Step<'_>| {
-                    execution.take_answer(step);
-                    let late =
-                        matches!(execution.need(step), Need::Answer { until } if until <= step.now);
-                    if late {
-                        execution.expire(step);
-                    }
-                };
-                self.change(name, go_on).await?;
+            Need::EndOfWait => {
+                self.change(name, |execution, step| execution.end_wait(step)).await?
             }
             Need::Task { resource, parameters, seconds } => {
                 let request = request(resource, parameters);
                 let left = self.resources.may_be_left(&request);
                 let time = Duration::from_secs(u64::from(seconds));
-                let done = AssertUnwindSafe(self.resources.perform(request)).catch_unwind();
+                let done = AssertUnwindSafe(self.resources.perform(request, time)).catch_unwind();
                 let result = tokio::select! {
-                    result = tokio::time::timeout(time, done) => result,
+                    result = done => result,
                     () = self.asked_to_stop(), if left => {
                         self.change(name, |execution, step| execution.put_back(step)).await?;
                         return Ok(Round::Over);
                     }
                 };
-                let result = match result {
-                    Ok(Ok(result)) => result,
-                    Ok(Err(_panic)) => Err(TaskError(PANICKED.to_owned())),
-                    Err(_late) => Err(TaskError(TIMEOUT.to_owned())),
-                };
+                let result = result.unwrap_or_else(|_panic| Err(TaskError::panicked()));
+                if result == Err(TaskError::not_begun()) {
+                    self.change(name, |execution, step| execution.put_back(step)).await?;
+                    return Ok(Round::Further);
+                }
                 // What was done is written down, however long it takes: a lost answer would be done again.
                 let note = |execution: &mut Execution, step: &Step<'_>| match &result {
                     Ok(answer) => execution.done(step, Ok(answer.clone())),
@@ -235,21 +256,10 @@ impl Inner {
         Step { definition, now, random: &*self.random, entered }
     }
 
-    /// Returns at a moment, or earlier where something happened.
-    async fn until(&self, at: i64, wake: &Notify) {
-        loop {
-            let Ok(left) = u64::try_from(at.saturating_sub(self.clock.seconds())) else { return };
-            let left = Duration::from_secs(left).min(LONGEST_SLEEP);
-            if left.is_zero() || self.pause(left, wake).await != Pause::Over {
-                return;
-            }
-        }
-    }
-
     async fn pause(&self, time: Duration, wake: &Notify) -> Pause {
         tokio::select! {
             () = self.clock.sleep(time) => Pause::Over,
-            () = wake.notified() => Pause::Woken,
+            () = wake.notified() => Pause::Over,
             () = self.asked_to_stop() => Pause::Stopping,
         }
     }
@@ -262,7 +272,24 @@ impl Inner {
     async fn read(&self, name: &str) -> Result<Option<(Execution, Version)>, StoreError> {
         let key = Key::new(encode(name))?;
         let Some(record) = self.store.get(&key).await? else { return Ok(None) };
-        Ok(Some((decoded(&key, &record.body)?, record.version)))
+        Ok(Some((self.decoded(&key, &record.body)?, record.version)))
+    }
+
+    fn decoded(&self, key: &Key, body: &[u8]) -> Result<Execution, StoreError> {
+        let unreadable = |problem: String| StoreError::Unsuitable {
+            location: format!("the execution {key} in {}", self.store.location()),
+            problem: format!(
+                "{problem}; it was written by another version or by hand. Take its file away, and the others are gone on with"
+            ),
+        };
+        let execution: Execution =
+            serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()))?;
+        match execution.format {
+            FORMAT => Ok(execution),
+            other => {
+                Err(unreadable(format!("its format is {other}, and this version knows {FORMAT}")))
+            }
+        }
     }
 
     /// Changes an execution's record. `change` may be called several times.
@@ -304,7 +331,7 @@ impl Inner {
         if !waits.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(ExecutionError::NotWaiting);
         }
-        if let Some(wake) = lock(&self.waiting).get(name) {
+        if let Some(wake) = lock(&self.at_work).get(name) {
             wake.notify_one();
         }
         Ok(())
@@ -324,7 +351,11 @@ impl Executions for LocalExecutions {
         let key = Key::new(encode(name)).map_err(failed)?;
         match inner.store.put_if_absent(&key, encoded(&execution)).await {
             Ok(_) => {}
-            Err(StoreError::Conflict { .. }) => return Ok(()),
+            Err(StoreError::Conflict { .. }) => {
+                // It may have been written by a request that was not told so, after which nobody works it off.
+                inner.spawn(name.to_owned());
+                return Ok(());
+            }
             Err(error) => return Err(failed(error)),
         }
         let entered = entered.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -351,7 +382,6 @@ enum Round {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
     Over,
-    Woken,
     Stopping,
 }
 
@@ -378,17 +408,4 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn encoded(execution: &Execution) -> bytes::Bytes {
     // A structure of texts and numbers always has a JSON form.
     serde_json::to_vec(execution).unwrap_or_default().into()
-}
-
-fn decoded(key: &Key, body: &[u8]) -> Result<Execution, StoreError> {
-    let unreadable = |problem: String| StoreError::Unsuitable {
-        location: format!("the execution {key}"),
-        problem: format!("{problem}; it was written by another version or by hand"),
-    };
-    let execution: Execution =
-        serde_json::from_slice(body).map_err(|error| unreadable(error.to_string()))?;
-    match execution.format {
-        FORMAT => Ok(execution),
-        other => Err(unreadable(format!("its format is {other}, and this version knows {FORMAT}"))),
-    }
 }

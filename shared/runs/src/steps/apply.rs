@@ -2,7 +2,7 @@
 
 use super::tell::Told;
 use super::variables;
-use super::{Step, StepError, instant, retry_at, step};
+use super::{Step, StepError, instant, refuse_stopped, retry_at, step};
 use crate::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
 use crate::approval;
 use crate::artifact;
@@ -44,7 +44,14 @@ async fn work(mut step: Step<'_>, deadline: Deadline) -> Result<Answer, StepErro
     let (source, _) = source::from_fetched(&*bundle.files());
     let (ephemeral, _) = variables::values(&bundle, &source, &environment.variables);
     step.discretion.of_variables(&source.configuration.root.module, &ephemeral);
-    step.note(Told::default(), |state| state.status = Status::Applying).await?;
+    step.note(Told::default(), |state| {
+        // It may have been stopped since this step began. From this write on nobody stops it any more.
+        if state.cancelled_by.is_none() {
+            state.status = Status::Applying;
+        }
+    })
+    .await?;
+    refuse_stopped(&step.state)?;
     let request = ApplyRequest {
         plan: PlanToApply::Saved { bytes: &bytes, verifier: &key },
         run: step.run.run.clone(),
@@ -74,6 +81,7 @@ async fn conclude(mut step: Step<'_>, mut outcome: ApplyOutcome) -> Result<Answe
         true => told.verdicts(view.plan, view.verdicts)?,
         false => told.checked(view.verdicts),
     };
+    told = told.standing(&outcome.progress);
     told = told.diagnostics(&outcome.diagnostics, &Sources::new(), &step.discretion)?;
     if let Some(error) = outcome.unended.take() {
         // Repeated, the step goes on where this one stopped, and says nothing of what has failed here.

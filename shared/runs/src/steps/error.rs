@@ -41,10 +41,10 @@ pub enum StepError {
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     /// Somebody stopped the run.
-    #[error("the run was stopped{}; nothing more is begun", .by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default())]
+    #[error("the run was stopped by {by}; nothing more is begun")]
     Cancelled {
         /// Who.
-        by: Option<Principal>,
+        by: Principal,
     },
     /// A state was left out.
     #[error(

@@ -124,10 +124,7 @@ where
 {
     let run = invocation.run;
     let opened = open(environment, run.clone()).await;
-    let answer = match opened {
-        Ok(step) if step.state.cancelled_by.is_some() => {
-            Err(StepError::Cancelled { by: step.state.cancelled_by.clone() })
-        }
+    let answer = match opened.and_then(|step| refuse_stopped(&step.state).map(|()| step)) {
         Ok(step) => work(step).await,
         Err(error) => Err(error),
     };
@@ -148,6 +145,14 @@ where
         let _ = step.failed(&code, Told::error(format!("Error: {error}"))).await;
     }
     Ok(Answer::Failed { run, code })
+}
+
+/// Nothing more is begun for a run that somebody stopped.
+fn refuse_stopped(state: &RunState) -> Result<(), StepError> {
+    match &state.cancelled_by {
+        Some(by) => Err(StepError::Cancelled { by: by.clone() }),
+        None => Ok(()),
+    }
 }
 
 async fn open(environment: &FunctionEnvironment, run: RunReference) -> Result<Step<'_>, StepError> {

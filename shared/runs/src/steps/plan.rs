@@ -13,7 +13,6 @@ use crate::run_reference::{Answer, Invocation, Mode, PlanReference};
 use crate::run_state::{ChangeCounts, Status};
 use crate::source;
 use engine::PlanOptions;
-use engine::changes::Summary;
 use engine::existing_state::NewEstate;
 use engine::plan::PlanMode;
 use engine::record::key::encode;
@@ -61,7 +60,7 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     let view = PlanView::new(outcome.plan());
     let told =
         Told::default().plan(&view)?.diagnostics(&diagnostics, &sources, &step.discretion)?;
-    let (changes, applyable) = (counts(outcome.plan().changes.summary()), view.is_applyable());
+    let (changes, applyable) = (counts(&view), view.is_applyable());
     let asked = applyable && step.run.mode != Mode::Drift && !diagnostics.has_errors();
     let deployment = match asked {
         true => Some(environment.deployment().await?),
@@ -126,12 +125,14 @@ async fn work(mut step: Step<'_>) -> Result<Answer, StepError> {
     })
 }
 
-fn counts(summary: Summary) -> ChangeCounts {
+fn counts(view: &PlanView<'_>) -> ChangeCounts {
+    let summary = view.plan.changes.summary();
     let count = |n: usize| n as u64;
     ChangeCounts {
         add: count(summary.add),
         change: count(summary.change),
         destroy: count(summary.destroy),
-        import: count(summary.import),
+        // An import changes nothing, and is none of the changes.
+        import: count(view.imports.len()),
     }
 }

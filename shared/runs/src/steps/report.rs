@@ -1,8 +1,8 @@
 //! Reporting: a run's end, or its wait for an approval, in; everybody told out.
 
-use super::StepError;
+use super::{StepError, refuse_stopped};
 use crate::approval::{self, Approval};
-use crate::artifact;
+use crate::artifact::{self, ArtifactReference};
 use crate::function_environment::FunctionEnvironment;
 use crate::report::{Notifier, NotifyError, Report, run_report};
 use crate::run_reference::{Answer, Outcome, ReportInvocation};
@@ -23,7 +23,8 @@ pub struct Reported {
 /// are told; `api` is the address of the deployment's API.
 ///
 /// # Errors
-/// Where the state cannot be read or written.
+/// Where the state cannot be read or written; [`StepError::Cancelled`] where the run would wait for an approval, and somebody has
+/// stopped it.
 pub async fn report<F>(
     environment: &FunctionEnvironment,
     invocation: ReportInvocation,
@@ -36,6 +37,9 @@ where
     let ReportInvocation { run, outcome, code, task_token } = invocation;
     let states = environment.run_states().await?;
     let state = settle(&states, &run, outcome, code, task_token).await?;
+    if outcome == Outcome::Waiting {
+        refuse_stopped(&state)?;
+    }
     let stores = environment.stores(&run.estate.0).await?;
     let approval = decided(&states, &state).await;
     let details = details(&state, approval.as_ref(), &stores, api).await;
@@ -68,6 +72,10 @@ async fn settle(
     task_token: Option<String>,
 ) -> Result<RunState, RunStateError> {
     let changed = states.change(&run.estate, &run.run, |state| {
+        if outcome == Outcome::Waiting && state.cancelled_by.is_some() {
+            // Nobody is asked: whoever stopped it found nothing that waited.
+            return;
+        }
         state.status = status(outcome, code.as_deref(), state);
         // What a step has noted says more than the name of an error.
         state.code = state.code.take().or_else(|| code.clone());
@@ -108,11 +116,15 @@ pub(crate) async fn details(
     api: Option<&str>,
 ) -> RunReport {
     let mut report = run_report(state, approval, parts(state, stores).await, api);
-    if report.plan.is_none() && report.messages.is_empty() {
-        let text = told(state, stores).await;
-        if !text.trim().is_empty() {
-            report.messages.push(Message { error: false, text });
-        }
+    let bare = report.plan.is_none() && report.messages.is_empty();
+    let text = match (bare, &state.held_up) {
+        (true, _) => told(state, stores).await,
+        // What holds a step up stands in no part, since it may pass.
+        (false, Some(note)) => noted(note, stores).await.unwrap_or_default(),
+        (false, None) => String::new(),
+    };
+    if !text.trim().is_empty() {
+        report.messages.push(Message { error: state.held_up.is_some(), text });
     }
     report
 }
@@ -132,10 +144,15 @@ pub(crate) async fn parts(state: &RunState, stores: &Stores) -> Vec<StepReport> 
 pub(crate) async fn told(state: &RunState, stores: &Stores) -> String {
     let mut text = String::new();
     for note in state.notes.iter().chain(&state.held_up) {
-        if let Ok(note) = artifact::get(&*stores.artifacts, note).await {
-            text.push_str(&String::from_utf8_lossy(&note));
+        if let Some(note) = noted(note, stores).await {
+            text.push_str(&note);
             text.push('\n');
         }
     }
     text
+}
+
+async fn noted(note: &ArtifactReference, stores: &Stores) -> Option<String> {
+    let note = artifact::get(&*stores.artifacts, note).await.ok()?;
+    Some(String::from_utf8_lossy(&note).into_owned())
 }

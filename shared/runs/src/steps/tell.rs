@@ -3,6 +3,7 @@
 use super::StepError;
 use crate::discretion::Discretion;
 use engine::saved_plan::SavedPlan;
+use engine::transaction::Progress;
 use engine::verdict::Verdict;
 use language::diagnostics::Diagnostics;
 use language::rendering::{Layout, render};
@@ -100,6 +101,14 @@ impl Told {
         let outputs = outputs.map(OutputReport::current).unwrap_or_default();
         self.part().applied = Some(AppliedReport { summary: text.trim().to_owned(), outputs });
         self.line(text)
+    }
+
+    /// How far the changes of a plan have come: it stands in the report, and not in the text.
+    pub(super) fn standing(mut self, progress: &Progress) -> Told {
+        let members = progress.members.iter();
+        self.part().standing =
+            members.map(|(address, member)| (address.to_string(), member.into())).collect();
+        self
     }
 
     pub(super) fn line(mut self, text: &str) -> Told {

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use engine::existing_state::DEFAULT_WORKSPACE;
 use http::header::AUTHORIZATION;
 use http::{Request, StatusCode};
-use providers::https::Https;
+use providers::https::{Https, basic, shown};
+use url::Url;
 
 const USED: [&str; 4] = ["address", "username", "password", "headers"];
 /// For writers and locks, and how often to try again.
@@ -30,17 +31,25 @@ pub(super) async fn read(
     https: &dyn Https,
 ) -> Result<BackendState, BackendError> {
     settings.check(&USED, &IGNORED)?;
-    let place = settings.required("address")?.to_owned();
+    let address = settings.required("address")?;
+    let mut address: Url = address.parse().map_err(|_| settings.wrong("address", "is no URL"))?;
+    // Without what authorises: it is told, and noted in the estate's record.
+    let place = shown(&address);
     if workspace != DEFAULT_WORKSPACE {
         return Err(
             settings.wrong("address", "is that of one state: this backend has no workspaces")
         );
     }
-    let mut request = Request::get(&place);
+    let of_address = basic(&address);
+    // An address that cannot have them has none.
+    let _ = (address.set_username(""), address.set_password(None));
+    let mut request = Request::get(address.as_str());
     if let Some(name) = settings.text("username")? {
         let password = settings.text("password")?.unwrap_or_default();
         let token = STANDARD.encode(format!("{name}:{password}"));
         request = request.header(AUTHORIZATION, format!("Basic {token}"));
+    } else if let Some(authorization) = of_address {
+        request = request.header(AUTHORIZATION, authorization);
     }
     for (name, value) in settings.texts("headers")? {
         request = request.header(name, value);

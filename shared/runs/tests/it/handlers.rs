@@ -1,22 +1,21 @@
 //! Plan, validate and apply on an estate in memory.
 
 use crate::surroundings::{Counter, SetClock};
+use crate::usual_requests::{to_apply, to_plan};
 use async_trait::async_trait;
 use engine::estate::Estate;
-use engine::existing_state::NewEstate;
-use engine::identifiers::{Principal, RunId};
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
+use engine::saved_plan::HmacKey;
 use engine::transaction::Terms;
 use engine::verdict::{Stage, Verdict};
-use engine::{Environment, PlanOptions, Stop, Variables};
+use engine::{Environment, Stop};
 use language::files::{FileSystem, Memory};
 use providers::builtin::BuiltinProvider;
 use providers::{Provider, ProviderError, Providers};
 use records::{CountingStore, MemoryStore, Method, RecordStore};
-use runs::apply::{ApplyOutcome, ApplyRequest, PlanToApply};
-use runs::plan::{PlanOutcome, PlanRequest};
+use runs::apply::{ApplyOutcome, PlanToApply};
+use runs::plan::PlanOutcome;
 use runs::source::{self, Modules};
 use runs::{RunError, Workplace};
 use std::collections::BTreeMap;
@@ -88,14 +87,7 @@ impl Scene {
     async fn plan(&self) -> PlanOutcome {
         let (source, diagnostics) = source::from_directory(&*self.files, Modules::All);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let request = PlanRequest {
-            source,
-            variables: Variables::new(),
-            options: PlanOptions::default(),
-            new_estate: NewEstate::NotDeclared,
-            expiry: DEFAULT_EXPIRY,
-        };
-        runs::plan::plan(&self.workplace, request).await.unwrap()
+        runs::plan::plan(&self.workplace, to_plan(source)).await.unwrap()
     }
 
     async fn saved(&self) -> Vec<u8> {
@@ -103,17 +95,7 @@ impl Scene {
     }
 
     async fn apply(&self, plan: PlanToApply<'_>, run: &str) -> Result<ApplyOutcome, RunError> {
-        let request = ApplyRequest {
-            plan,
-            run: RunId::from_stored(run),
-            principal: Principal::from_stored("somebody"),
-            approved_by: None,
-            deadline: None,
-            ephemeral: Variables::new(),
-            waivers: &[],
-            spill: None,
-        };
-        runs::apply::apply(&self.workplace, request).await
+        runs::apply::apply(&self.workplace, to_apply(plan, run)).await
     }
 
     async fn apply_saved(&self, bytes: &[u8], run: &str) -> Result<ApplyOutcome, RunError> {
@@ -224,14 +206,7 @@ async fn an_apply_costs_few_writes_for_each_change_and_no_reads_for_what_stays()
 async fn state_elsewhere_is_refused_before_anything_is_written() {
     let scene = scene("terraform {\n  backend \"s3\" {}\n}\n");
     let (source, _) = source::from_directory(&*scene.files, Modules::All);
-    let request = PlanRequest {
-        source,
-        variables: Variables::new(),
-        options: PlanOptions::default(),
-        new_estate: NewEstate::NotDeclared,
-        expiry: DEFAULT_EXPIRY,
-    };
-    let refused = runs::plan::plan(&scene.workplace, request).await;
+    let refused = runs::plan::plan(&scene.workplace, to_plan(source)).await;
     assert!(matches!(refused, Err(RunError::ExistingState(_))));
     assert_eq!(scene.keys("").await, 0);
 }

@@ -1,6 +1,7 @@
 //! Results that outgrow what one Secret holds.
 
-use crate::requests::{files, plan, request, workplace};
+use crate::requests::{files, plan, workplace};
+use crate::usual_requests::to_apply;
 use engine::Ending;
 use runs::Workplace;
 use runs::apply::{ApplyOutcome, PlanToApply};
@@ -35,7 +36,7 @@ async fn estate(server: &ClusterServer, root: &Path, configuration: &str) -> Wor
 async fn apply(workplace: &Workplace, run: &str) -> ApplyOutcome {
     let plan = Box::new(plan(workplace).await.saved);
     let plan = PlanToApply::InMemory { plan, paused: false };
-    runs::apply::apply(workplace, request(plan, run)).await.unwrap()
+    runs::apply::apply(workplace, to_apply(plan, run)).await.unwrap()
 }
 
 #[track_caller]
@@ -77,7 +78,7 @@ async fn a_result_that_is_too_large_is_kept_in_parts_and_can_be_destroyed() {
     let changed = LARGE.replace("sha256", "sha1").replace("GENERATION", "one");
     let refused = estate(&server, folder.path(), &changed).await;
     let saved = Box::new(plan(&refused).await.saved);
-    let request = request(PlanToApply::InMemory { plan: saved, paused: false }, "second");
+    let request = to_apply(PlanToApply::InMemory { plan: saved, paused: false }, "second");
     let error = runs::apply::apply(&refused, request).await.unwrap_err().to_string();
     assert!(error.contains("the store holds at most"), "{error}");
 

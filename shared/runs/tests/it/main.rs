@@ -20,3 +20,4 @@ mod state_machine;
 mod steps;
 mod surroundings;
 mod template;
+mod usual_requests;

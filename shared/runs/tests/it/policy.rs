@@ -1,6 +1,7 @@
 //! The policy gate: between a plan and its approval.
 
 use crate::steps::{FILES, Scene, scene, success};
+use runs::report::comment;
 use runs::run_reference::{Answer, Mode, Outcome};
 use runs::run_state::Status;
 use std::ffi::OsString;
@@ -33,7 +34,12 @@ async fn an_objection_of_a_mandatory_policy_ends_the_run_before_anybody_is_asked
         assert_eq!((code.as_str(), &run.plan), ("policy", &None), "no plan is kept");
         let report = scene.report(&run, Outcome::Rejected, Some(&code)).await;
         assert_eq!((report.status, report.code.as_deref()), (Status::Rejected, Some("policy")));
+        let next = report.details.as_ref().unwrap().next.as_ref().unwrap();
+        assert!(next.commands.is_empty(), "the same commit is objected to again: {next:?}");
         assert_eq!(report.changes.unwrap().add, 2);
+        // Planning the same again would come to the same.
+        let next = report.details.as_deref().unwrap().next.as_ref().unwrap();
+        assert!(next.sentence.contains("policy") && next.commands.is_empty(), "{next:?}");
         assert!(report.text.contains("REJECT"), "{}", report.text);
         assert!(report.text.contains("terraform_data.a has no owner"), "{}", report.text);
         assert!(!report.text.contains("canary"), "{}", report.text);
@@ -62,6 +68,10 @@ async fn an_advisory_policy_is_a_line_and_one_that_agrees_another() {
         assert_eq!(report.status, Status::WaitingForApproval);
         let told = report.text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(says), "{script}: {}", report.text);
+        if !more.is_empty() {
+            let told = comment(&report);
+            assert!(told.contains("What the stages warn of") && told.contains(says), "{told}");
+        }
     }
 }
 

@@ -163,6 +163,7 @@ fn the_times_of_transactions_are_settings() {
         ("lease = \"10s\"", "more than twice as long"),
         ("lease = \"0s\"", "no length of time"),
         ("margin = \"soon\"", "no length of time"),
+        ("skew = \"9223372036854775807s\"", "no length of time"),
         ("attempts_without_progress = 0", "nonzero"),
     ] {
         let error = parse(&format!("[transactions]\n{refused}\n")).unwrap_err().to_string();

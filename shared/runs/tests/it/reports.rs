@@ -194,6 +194,18 @@ async fn what_is_sent_elsewhere_is_signed_and_holds_no_text() {
 }
 
 #[tokio::test]
+async fn whoever_was_not_told_is_named_without_what_authorises_there() {
+    let webhook = SignedWebhook {
+        https: Arc::new(HttpsClient::new(Duration::from_secs(5))),
+        url: "http://user:canary-1@example.com/canary-2?token=canary-3".into(),
+        secret: Secret::new("key"),
+    };
+    let error = webhook.notify(&report(Status::Applied, "")).await.unwrap_err().to_string();
+    assert!(error.starts_with("example.com was not told: "), "{error}");
+    assert!(!error.contains("canary"), "{error}");
+}
+
+#[tokio::test]
 async fn nothing_is_sent_in_the_clear() {
     let client = HttpsClient::new(Duration::from_secs(5));
     let request = Request::get("http://example.com/").body(Bytes::new()).unwrap();

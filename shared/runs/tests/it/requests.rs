@@ -2,25 +2,24 @@
 
 use crate::handlers::BuiltinOnly;
 use crate::surroundings::{Counter, SetClock};
+use crate::usual_requests::{to_apply, to_plan};
 use async_trait::async_trait;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 use engine::estate::Estate;
-use engine::existing_state::NewEstate;
-use engine::identifiers::{Principal, RunId};
 use engine::random::Random;
 use engine::record::key::EstateName;
-use engine::saved_plan::{DEFAULT_EXPIRY, HmacKey};
+use engine::saved_plan::HmacKey;
 use engine::transaction::Terms;
-use engine::{Ending, Environment, PlanOptions, Stop, Variables};
+use engine::{Ending, Environment, Stop};
 use language::files::{FileSystem, Memory};
 use providers::builtin::BuiltinProvider;
 use records::Opening;
 use records::kubernetes::{ClusterAccess, ManagedCluster};
 use runs::Workplace;
-use runs::apply::{ApplyRequest, PlanToApply};
-use runs::plan::{PlanOutcome, PlanRequest};
+use runs::apply::PlanToApply;
+use runs::plan::PlanOutcome;
 use runs::project::Project;
 use runs::source::{self, Modules};
 use runs::stores::{Places, StoreSurroundings, Stores};
@@ -100,29 +99,9 @@ pub(crate) fn files(configuration: &str) -> Arc<dyn FileSystem> {
 pub(crate) async fn plan(workplace: &Workplace) -> PlanOutcome {
     let (source, diagnostics) = source::from_directory(&*workplace.environment.files, Modules::All);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    let request = PlanRequest {
-        source,
-        variables: Variables::new(),
-        options: PlanOptions::default(),
-        new_estate: NewEstate::NotDeclared,
-        expiry: DEFAULT_EXPIRY,
-    };
-    let outcome = runs::plan::plan(workplace, request).await.unwrap();
+    let outcome = runs::plan::plan(workplace, to_plan(source)).await.unwrap();
     assert!(!outcome.diagnostics.has_errors(), "{:?}", outcome.diagnostics);
     outcome
-}
-
-pub(crate) fn request<'a>(plan: PlanToApply<'a>, run: &str) -> ApplyRequest<'a> {
-    ApplyRequest {
-        plan,
-        run: RunId::from_stored(run),
-        principal: Principal::from_stored("somebody"),
-        approved_by: None,
-        deadline: None,
-        ephemeral: Variables::new(),
-        waivers: &[],
-        spill: None,
-    }
 }
 
 /// An estate in the server's bucket, as a process finds it that starts now.
@@ -156,7 +135,7 @@ async fn apply(server: &BucketServer, generation: &str) -> Costs {
     let workplace = estate(server, generation).await;
     server.take_received();
     let plan = PlanToApply::Saved { bytes: &bytes.bytes, verifier: &key };
-    let outcome = runs::apply::apply(&workplace, request(plan, generation)).await.unwrap();
+    let outcome = runs::apply::apply(&workplace, to_apply(plan, generation)).await.unwrap();
     let applied = outcome.applied.unwrap_or_else(|| panic!("{:?}", outcome.verdicts));
     assert_eq!(applied.ending, Ending::Done, "{:?}", outcome.diagnostics);
     Costs::of(server)

@@ -1,5 +1,7 @@
 //! The definition that is deployed, worked off in this process: every state, whoever dies meanwhile.
 
+mod interruptions;
+
 use crate::surroundings::{Counter, SetClock};
 use async_trait::async_trait;
 use engine::clock::Clock;
@@ -54,6 +56,8 @@ enum Does {
     /// Answers so, with the run that it was given.
     Answers(Value),
     Fails(&'static str),
+    /// Fails once somebody says so.
+    FailsThen(Arc<Notify>),
     Panics,
     /// Does not come to an end.
     Hangs,
@@ -95,7 +99,7 @@ impl Script {
 
 #[async_trait]
 impl Resources for Script {
-    async fn perform(&self, request: TaskRequest) -> Result<Value, TaskError> {
+    async fn perform(&self, request: TaskRequest, _time: Duration) -> Result<Value, TaskError> {
         let (function, payload) = match request {
             TaskRequest::Announce { entries } => {
                 self.announced.lock().unwrap().push(entries);
@@ -116,6 +120,10 @@ impl Resources for Script {
                 Ok(answer)
             }
             Does::Fails(name) => Err(TaskError(name.to_owned())),
+            Does::FailsThen(told) => {
+                told.notified().await;
+                Err(TaskError("Unavailable".to_owned()))
+            }
             Does::Panics => panic!("as it is meant to"),
             Does::Hangs => std::future::pending().await,
         }
@@ -310,6 +318,17 @@ async fn every_state_is_visited_and_every_end_is_reported() {
             Person::IsNotAsked,
             "failed",
             Some("Panicked"),
+        ),
+        (
+            "deploy",
+            vec![
+                ("FetchFunction", vec![fine()]),
+                ("PlanFunction", vec![waits()]),
+                ("ReportFunction", vec![Does::Fails("Cancelled"), code("failed", "cancelled")]),
+            ],
+            Person::IsNotAsked,
+            "cancelled",
+            None,
         ),
         (
             "deploy",

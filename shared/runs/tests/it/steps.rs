@@ -4,6 +4,7 @@ use crate::surroundings::{Counter, Nowhere, SetClock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use engine::Deadline;
+use engine::clock::Clock;
 use engine::identifiers::{Principal, RunId};
 use engine::record::key::EstateName;
 use engine::verdict::Stage;
@@ -16,18 +17,19 @@ use runs::bundle::BundleFiles;
 use runs::function_environment::FunctionEnvironment;
 use runs::local_deployment::Handover;
 use runs::modules::Reach;
-use runs::report::{Notifier, NotifyError, Report, comment};
+use runs::report::{Notifier, NotifyError, Report, comment, status_line};
 use runs::run_reference::{
     Answer, EstateReference, Invocation, Mode, Outcome, ReportInvocation, RunReference,
 };
-use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, Status};
+use runs::run_state::{Author, Commit, NewRun, RunSource, RunState, RunStates, Status};
 use runs::steps::{self, ArchiveError, SourceArchives, StepError};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use test_servers::{Page, Site};
-use views::run_report::Progress;
+use views::run_report::{ChangeStanding, Progress};
 
 const PLUMB: &str = "[estates.network]\ndirectory = \"network\"\n";
 const CONFIGURATION: &str = r#"
@@ -379,6 +381,19 @@ async fn a_pull_request_ends_with_its_plan() {
 }
 
 #[tokio::test]
+async fn what_is_imported_is_counted() {
+    let main = "import {\n  to = terraform_data.a\n  id = \"x\"\n}\nresource \"terraform_data\" \"a\" {\n}\n";
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let files = [("plumb.toml", PLUMB), ("network/main.tf", main)];
+    let run = success(scene.fetch(&run, &files).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    let report = scene.report(&run, Outcome::Waiting, None).await;
+    assert_eq!(report.changes.unwrap().import, 1);
+    assert!(status_line(&report).contains("1 to import"), "{}", status_line(&report));
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_commit_is_told() {
     let scene = scene(DEPLOYMENT);
     let unlocked = r#"terraform {
@@ -434,13 +449,136 @@ async fn a_plan_that_went_stale_while_it_waited_is_rejected() {
     assert_eq!((report.status, report.code.as_deref()), (Status::Rejected, Some("stale")));
 }
 
+/// What a request to stop a run writes down.
+fn stop(state: &mut RunState) {
+    state.cancelled_by = Some(Principal::from_stored("grace"));
+}
+
+/// A clock at whose first look somebody stops a run.
+struct StopsMeanwhile {
+    clock: Arc<dyn Clock>,
+    states: RunStates,
+    run: RunReference,
+    stopped: AtomicBool,
+}
+
+impl Clock for StopsMeanwhile {
+    fn now(&self) -> Timestamp {
+        if !self.stopped.swap(true, Ordering::SeqCst) {
+            let (states, run) = (self.states.clone(), self.run.clone());
+            let stopping = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Runtime::new().unwrap();
+                runtime.block_on(states.change(&run.estate, &run.run, stop)).unwrap();
+            });
+            stopping.join().unwrap();
+        }
+        self.clock.now()
+    }
+    fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_stopped_while_apply_gets_ready_changes_nothing() {
+    let mut scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let run = success(scene.fetch(&run, FILES).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    scene.approve(&run).await;
+    let run = success(scene.validate(&run).await);
+    let states = scene.environment.run_states().await.unwrap();
+    let (clock, stopped) = (scene.environment.clock.clone(), AtomicBool::new(false));
+    let meanwhile = StopsMeanwhile { clock, states, run: run.clone(), stopped };
+    scene.environment.clock = Arc::new(meanwhile);
+    let Answer::Failed { code, run } = scene.apply(&run).await else { panic!("it is applied") };
+    assert_eq!(code, "cancelled");
+    let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
+    assert_eq!(report.status, Status::Cancelled);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_to_approve_a_run_that_was_stopped() {
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let run = success(scene.fetch(&run, FILES).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    let states = scene.environment.run_states().await.unwrap();
+    states.change(&run.estate, &run.run, stop).await.unwrap();
+    let (outcome, task_token) = (Outcome::Waiting, Some("token".to_owned()));
+    let invocation = ReportInvocation { run: run.clone(), outcome, code: None, task_token };
+    let told = async |_state: RunState| Vec::<Result<Box<dyn Notifier>, NotifyError>>::new();
+    let asked = steps::report(&scene.environment, invocation, None, told).await;
+    let error = asked.unwrap_err();
+    assert!(matches!(error, StepError::Cancelled { .. }), "{error}");
+    assert_eq!(scene.state(&run).await.task_token, None);
+    let report = scene.report(&run, Outcome::Cancelled, None).await;
+    assert_eq!(report.status, Status::Cancelled);
+}
+
+#[tokio::test]
+async fn an_apply_that_fails_on_its_way_says_how_far_it_came_and_what_to_do() {
+    let main = r#"
+resource "terraform_data" "a" {
+}
+resource "terraform_data" "b" {
+  depends_on = [terraform_data.a]
+  lifecycle {
+    postcondition {
+      condition     = self.id == "none"
+      error_message = "Not as it should be."
+    }
+  }
+}
+resource "terraform_data" "c" {
+  depends_on = [terraform_data.b]
+}
+"#;
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let files = [("plumb.toml", PLUMB), ("network/main.tf", main)];
+    let run = success(scene.fetch(&run, &files).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    scene.approve(&run).await;
+    let run = success(scene.validate(&run).await);
+    let Answer::Failed { code, run } = scene.apply(&run).await else { panic!("it was applied") };
+    let report = scene.report(&run, Outcome::Failed, Some(&code)).await;
+    let details = report.details.as_deref().unwrap();
+    let stopped = details.path.iter().find(|step| step.progress == Progress::Stopped).unwrap();
+    assert_eq!(stopped.name, "Applied", "the stages had passed it");
+    let standings = details.standings().into_iter();
+    let standings: Vec<_> = standings.map(|at| (at.change.address.as_str(), at.standing)).collect();
+    assert_eq!(standings.first(), Some(&("terraform_data.a", ChangeStanding::Recorded)));
+    assert_eq!(standings.last(), Some(&("terraform_data.c", ChangeStanding::NotBegun)));
+    let (_, command) = &details.next.as_ref().unwrap().commands[0];
+    assert!(command.contains("submit"), "{command}");
+    let told = comment(&report);
+    assert!(told.contains("of 3 changes are made and recorded"), "{told}");
+    assert!(told.contains("- `terraform_data.c`: not begun\n"), "{told}");
+}
+
+#[tokio::test]
+async fn what_a_step_does_not_get_over_is_told_beside_the_plan() {
+    let scene = scene(DEPLOYMENT);
+    let run = scene.begin("r1", Mode::Deploy).await;
+    let run = success(scene.fetch(&run, FILES).await);
+    let Answer::ApprovalRequired { run } = scene.plan(&run).await else { panic!("no plan") };
+    // As a step leaves it that is repeated in vain.
+    let hold_up = |state: &mut RunState| state.held_up = state.notes.first().cloned();
+    let states = scene.environment.run_states().await.unwrap();
+    states.change(&run.estate, &run.run, hold_up).await.unwrap();
+    let report = scene.report(&run, Outcome::Failed, Some("Unavailable")).await;
+    let details = report.details.as_deref().unwrap();
+    assert!(details.plan.is_some());
+    assert!(details.messages.iter().any(|message| message.error), "{:?}", details.messages);
+}
+
 #[tokio::test]
 async fn a_run_that_was_stopped_begins_nothing_more() {
     let scene = scene(DEPLOYMENT);
     let run = scene.begin("r1", Mode::Deploy).await;
     let run = success(scene.fetch(&run, FILES).await);
     let states = scene.environment.run_states().await.unwrap();
-    let stop = |state: &mut RunState| state.cancelled_by = Some(Principal::from_stored("grace"));
     states.change(&run.estate, &run.run, stop).await.unwrap();
     let Answer::Failed { code, run } = scene.plan(&run).await else { panic!("it goes on") };
     let report = scene.report(&run, Outcome::Failed, Some(&code)).await;

@@ -1,7 +1,7 @@
 //! Writes differences of blocks.
 
-use super::render::{Style, attribute_name, padded, quoted, spaces};
-use super::render_collection::{is_important, push_entry, push_hidden};
+use super::render::{Style, attribute_name, quoted, spaces};
+use super::render_collection::{push_attributes, push_entry, push_hidden};
 use super::tree::{BlockItems, Blocks, Diff, DiffKind};
 use engine::changes::Action;
 use std::collections::BTreeMap;
@@ -20,20 +20,7 @@ impl Diff {
         }
         let inner = style.inner();
         let mut out = format!("{{{}\n", style.replacement(self.replace));
-        let names: Vec<String> = attributes.keys().map(|k| attribute_name(k)).collect();
-        let width = names.iter().map(String::len).max().unwrap_or_default();
-        let mut hidden = 0;
-        for ((key, diff), name) in attributes.iter().zip(&names) {
-            let important = is_important(key);
-            if diff.action == Action::NoOp && !style.unchanged && !important {
-                hidden += 1;
-                continue;
-            }
-            let shown = Style { unchanged: inner.unchanged || important, ..inner };
-            let name = format!("{} = ", padded(name, width));
-            push_entry(&mut out, diff, indent + 1, (shown, shown), &name, "");
-        }
-        push_hidden(&mut out, "attribute", hidden, indent + 1, style);
+        push_attributes(&mut out, attributes, indent, [style, inner, inner]);
 
         let mut hidden = 0;
         for (name, group) in blocks {

@@ -37,6 +37,32 @@ pub(super) fn push_hidden(out: &mut String, what: &str, count: usize, indent: us
     }
 }
 
+/// The attributes of a block or an object, and how many are not shown. Of the styles the first is that of the whole, the
+/// second that within it, and the third that of warnings.
+pub(super) fn push_attributes(
+    out: &mut String,
+    attributes: &BTreeMap<Arc<str>, Diff>,
+    indent: usize,
+    styles: [Style; 3],
+) {
+    let [style, inner, warning] = styles;
+    let names: Vec<String> = attributes.keys().map(|k| attribute_name(k)).collect();
+    let width = names.iter().map(String::len).max().unwrap_or_default();
+    let mut hidden = 0;
+    for ((key, diff), name) in attributes.iter().zip(&names) {
+        let important = is_important(key);
+        if diff.action == Action::NoOp && !style.unchanged && !important {
+            hidden += 1;
+            continue;
+        }
+        let shown = Style { unchanged: inner.unchanged || important, ..inner };
+        let name = format!("{} = ", padded(name, width));
+        let warning = if important { shown } else { warning };
+        push_entry(out, diff, indent + 1, (warning, shown), &name, "");
+    }
+    push_hidden(out, "attribute", hidden, indent + 1, style);
+}
+
 impl Diff {
     fn push_end(&self, out: &mut String, bracket: &str, indent: usize, style: Style) {
         let symbol = style.symbol(Action::NoOp);
@@ -59,22 +85,8 @@ impl Diff {
             return self.render_empty("{}", self.replace, style);
         }
         let inner = Style { no_null_suffix: !schema, ..style.inner() };
-        let names: Vec<String> = attributes.keys().map(|k| attribute_name(k)).collect();
-        let width = names.iter().map(String::len).max().unwrap_or_default();
         let mut out = format!("{{{}\n", style.replacement(self.replace));
-        let mut hidden = 0;
-        for ((key, diff), name) in attributes.iter().zip(&names) {
-            let important = is_important(key);
-            if diff.action == Action::NoOp && !style.unchanged && !important {
-                hidden += 1;
-                continue;
-            }
-            let shown = Style { unchanged: inner.unchanged || important, ..inner };
-            let name = format!("{} = ", padded(name, width));
-            let warning = if important { shown } else { style };
-            push_entry(&mut out, diff, indent + 1, (warning, shown), &name, "");
-        }
-        push_hidden(&mut out, "attribute", hidden, indent + 1, style);
+        push_attributes(&mut out, attributes, indent, [style, inner, style]);
         self.push_end(&mut out, "}", indent, style);
         out
     }

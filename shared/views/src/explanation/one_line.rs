@@ -3,6 +3,7 @@
 use crate::json::{Escape, Json};
 use crate::plan_view::PlanView;
 use crate::value_json::{Shape, holds_true, known, sensitive};
+use crate::visible::deceives;
 use engine::changes::ResourceInstanceChange;
 use values::{Path, PathStep, Value};
 
@@ -58,7 +59,7 @@ pub(super) fn one_line_json(json: &Json) -> String {
     shortened(&json.to_text(Escape::Minimal))
 }
 
-/// Without control characters, which a terminal might obey, and no longer than can be read.
+/// Without control characters, which a terminal might obey, and those that hide others, and no longer than can be read.
 fn shortened(text: &str) -> String {
     let mut out = String::new();
     for (position, c) in text.chars().enumerate() {
@@ -66,10 +67,20 @@ fn shortened(text: &str) -> String {
             out.push('…');
             break;
         }
-        match c.is_control() {
+        match c.is_control() || deceives(c) {
             true => out.extend(c.escape_unicode()),
             false => out.push(c),
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn what_is_not_seen_is_escaped() {
+        assert_eq!(shortened("a\u{1b}b\u{202e}c"), "a\\u{1b}b\\u{202e}c");
+    }
 }

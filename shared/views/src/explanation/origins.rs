@@ -202,7 +202,8 @@ impl Scene<'_> {
             let call = self.module(&caller.path)?.module_calls.get(&call)?;
             let Some(argument) = call.config.attribute(name) else {
                 origin.place = Some(self.place(default));
-                let value = one_line(variable.default.as_ref(), variable.sensitive);
+                let hidden = variable.sensitive || variable.ephemeral;
+                let value = one_line(variable.default.as_ref(), hidden);
                 origin.given = Some((value, "default"));
                 return None;
             };

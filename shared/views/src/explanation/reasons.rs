@@ -61,10 +61,15 @@ pub(super) fn because(
             ));
         }
     }
-    for deposed in scene.saved.plan.changes.resources.iter().filter(|c| c.address == *address) {
-        if let Some(key) = &deposed.deposed {
+    for other in scene.saved.plan.changes.resources.iter().filter(|c| c.address == *address) {
+        let fate = match other.action {
+            Action::Delete => "deleted",
+            Action::Forget => "forgotten",
+            _ => continue,
+        };
+        if let Some(key) = &other.deposed {
             said.push(format!(
-                "its deposed object {key}, which an earlier replacement left behind, will be deleted"
+                "its deposed object {key}, which an earlier replacement left behind, will be {fate}"
             ));
         }
     }

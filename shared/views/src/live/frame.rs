@@ -3,6 +3,7 @@
 use super::board::{Phase, Progressing};
 use super::terminal::Size;
 use crate::activity::duration;
+use crate::visible::deceives;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What is over sooner is not shown at all, so that short work does not flicker.
@@ -83,21 +84,16 @@ fn elapsed(since: i64, now: i64) -> String {
 }
 
 /// Puts parts into one line of at most `width` columns. Where they do not fit, the end of `middle` makes way, and
-/// then that of `tail`. Control characters are shown as `?`, since a terminal would obey them.
+/// then that of `tail`. Control characters, which a terminal would obey, and those that hide others are shown as `?`.
 pub fn fitted(head: &str, middle: &str, tail: &str, width: usize) -> String {
     let clean = |text: &str| -> String {
-        text.chars().map(|c| if c.is_control() || is_invisible(c) { '?' } else { c }).collect()
+        text.chars().map(|c| if c.is_control() || deceives(c) { '?' } else { c }).collect()
     };
     let (middle, tail) = (clean(middle), clean(tail));
     let fixed = head.width() + tail.width();
     let middle = cut(&middle, width.saturating_sub(fixed));
     let room = width.saturating_sub(head.width() + middle.width());
     format!("{head}{middle}{}", cut(&tail, room))
-}
-
-/// Characters that reorder or hide what stands around them.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// The beginning of a text that has room in these columns, with `...` where something is left out.

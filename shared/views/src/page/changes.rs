@@ -31,16 +31,8 @@ pub(super) fn write_dangerous(plan: &PlanReport, html: &mut Html) {
     if dangerous.is_empty() {
         return;
     }
-    // Positions by address would be ambiguous for deposed objects: the changes themselves are compared.
-    let positions: BTreeMap<*const ChangeReport, usize> = plan
-        .changes
-        .iter()
-        .enumerate()
-        .map(|(i, change)| (std::ptr::from_ref(change), i))
-        .collect();
     html.raw("<section class=\"dangers\" aria-labelledby=\"h-danger\"><h2 id=\"h-danger\">Look at these first</h2><ul>");
-    for change in dangerous.iter().take(NAMED) {
-        let position = positions.get(&std::ptr::from_ref::<ChangeReport>(change));
+    for (position, change) in dangerous.iter().take(NAMED) {
         html.raw("<li class=\"")
             .raw(kind_of(change))
             .raw("\"><span class=\"s\" aria-hidden=\"true\">");
@@ -48,10 +40,7 @@ pub(super) fn write_dangerous(plan: &PlanReport, html: &mut Html) {
             .raw("</span><span class=\"v\">")
             .raw(change.verb())
             .raw("</span><span class=\"w\"><a href=\"#c");
-        html.show(position.copied().unwrap_or_default())
-            .raw("\"><code>")
-            .text(&name(change))
-            .raw("</code></a>");
+        html.show(position).raw("\"><code>").text(&change.name()).raw("</code></a>");
         holds(change, html);
         if let Some(reason) = &change.reason {
             html.raw(" <span class=\"y\">").text(reason).raw("</span>");
@@ -72,13 +61,6 @@ fn holds(change: &ChangeReport, html: &mut Html) {
         html.raw(" <span class=\"tag bad\">loses its data: ").text(kind).raw("</span>");
     } else if let Some(kind) = &change.holds {
         html.raw(" <span class=\"tag\">").text(kind).raw("</span>");
-    }
-}
-
-fn name(change: &ChangeReport) -> String {
-    match &change.deposed {
-        Some(key) => format!("{} (deposed {key})", change.address),
-        None => change.address.clone(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::PageOptions;
 use super::changes::write_change;
 use super::document::{Sends, document};
 use super::html::Html;
-use crate::drift_report::{DriftDay, DriftLook, DriftOutcome, DriftReport, EstateDrift};
+use crate::drift_report::{DriftDay, DriftLook, DriftOutcome, DriftReport, EstateDrift, FORGOTTEN};
 use std::io::{self, Write};
 
 /// Looks that are shown of each estate.
@@ -40,7 +40,7 @@ pub fn write_drift_page(
         html.show(drifted).raw(" of ").show(report.estates.len()).raw(" estates have drifted, ");
         html.show(unchecked).raw(" could not be checked</p></header><main id=\"main\">");
         write_trend(&report.trend, html);
-        let clean = |estate: &&EstateDrift| estate.drifted.is_empty() && estate.is_checked();
+        let clean = |estate: &&EstateDrift| !estate.has_drifted() && estate.is_checked();
         for estate in report.estates.iter().filter(|estate| !clean(estate)) {
             write_estate(estate, options, html);
         }
@@ -72,12 +72,18 @@ fn write_estate(estate: &EstateDrift, options: PageOptions, html: &mut Html) {
         None => {
             html.raw("<p class=\"note\">Nobody has looked yet.</p>");
         }
-        Some(look) if look.outcome == DriftOutcome::NotChecked => {
+        Some(look) if !look.is_checked() => {
             html.raw("<p class=\"message bad\">Could not be checked at ").time(look.at).raw(": ");
-            html.text(look.code.as_deref().unwrap_or_default());
-            html.raw(". What follows is of the last look that saw anything.</p>");
+            html.text(look.code.as_deref().unwrap_or_default()).raw(".");
+            if estate.has_drifted() || !estate.recovered.is_empty() {
+                html.raw(" What follows is of the last look that saw anything.");
+            }
+            html.raw("</p>");
         }
         Some(_) => {}
+    }
+    if estate.has_drifted() && estate.drifted.is_empty() {
+        html.raw("<p class=\"note\">").raw(FORGOTTEN).raw("</p>");
     }
     for object in &estate.drifted {
         html.raw("<div class=\"drifted\"><p class=\"y\">since ").time(object.since).raw(", at ");

@@ -67,7 +67,7 @@ fn resources(plan: &PlanReport) -> Vec<Node<'_>> {
         .iter()
         .map(|resource| Node {
             module: &resource.module,
-            name: local(&resource.address, &resource.module).to_owned(),
+            name: resource.local_address().to_owned(),
             first: 0,
             changes: Vec::new(),
             depends_on: resource.depends_on.iter().copied().collect(),
@@ -105,13 +105,6 @@ fn modules<'a>(all: &[Node<'a>]) -> Vec<Node<'a>> {
         module.depends_on.extend(on);
     }
     modules
-}
-
-fn local<'a>(address: &'a str, module: &str) -> &'a str {
-    match module.is_empty() {
-        true => address,
-        false => address.get(module.len() + 1..).unwrap_or(address),
-    }
 }
 
 /// The gravest of what happens to the changes in a box, by how it is drawn.

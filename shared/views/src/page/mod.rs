@@ -3,6 +3,7 @@
 mod changes;
 mod decision;
 mod document;
+mod done;
 mod drift;
 mod graph;
 mod html;
@@ -88,6 +89,7 @@ fn write_page(
         if rejected {
             overview::write_verdicts(&report.verdicts, html);
         }
+        done::write_done(report, html);
         if let Some(plan) = &report.plan {
             changes::write_dangerous(plan, html);
             write_outputs(report, plan, html);
@@ -114,11 +116,6 @@ fn write_outputs(report: &RunReport, plan: &PlanReport, html: &mut Html) {
         Some(outputs) => (outputs, "Outputs"),
         None => (&plan.outputs, "Outputs that change"),
     };
-    if let Some(applied) = report.applied.as_ref().filter(|applied| !applied.summary.is_empty()) {
-        html.raw("<section aria-labelledby=\"h-done\"><h2 id=\"h-done\">What was done</h2><p>")
-            .text(&applied.summary);
-        html.raw("</p></section>");
-    }
     if outputs.is_empty() {
         return;
     }

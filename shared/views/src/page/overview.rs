@@ -37,11 +37,8 @@ pub(super) fn tone(tone: Tone) -> &'static str {
 
 fn write_counts(plan: &PlanReport, html: &mut Html) {
     html.raw("<p class=\"sum\">").text(&summary_line(plan));
-    if !plan.complete {
-        html.raw(" <span class=\"tag bad\">the plan is not complete</span>");
-    }
-    if plan.targeted {
-        html.raw(" <span class=\"tag\">only some resources were planned</span>");
+    for limit in plan.limits() {
+        html.raw(" <span class=\"tag bad\">").text(limit).raw("</span>");
     }
     html.raw("</p>");
 }

@@ -140,32 +140,47 @@ const WORDS: &[(&str, &str)] =
     &[("database", "database"), ("bucket", "bucket"), ("volume", "volume")];
 /// Words of settings of such objects, which hold nothing themselves.
 const SETTINGS: &[&str] = &[
-    "policy",
-    "attachment",
+    "access",
+    "administrator",
+    "assessment",
     "association",
-    "user",
-    "role",
-    "grant",
-    "parameter",
-    "iam",
+    "attachment",
+    "auditing",
     "binding",
+    "configuration",
+    "consumer",
+    "encryption",
+    "endpoint",
+    "grant",
+    "iam",
     "member",
     "object",
+    "parameter",
+    "policy",
+    "role",
+    "rule",
+    "token",
+    "user",
 ];
 
 /// What kind of data objects of a managed type hold, as far as their type tells: `database`, `bucket`, `volume`.
 pub fn stateful(ty: &str) -> Option<&'static str> {
-    if let Some((_, kind)) = STATEFUL.iter().find(|(beginning, _)| ty.starts_with(beginning)) {
-        return (!kind.is_empty()).then_some(*kind);
+    let is_setting = |words: &str| words.split('_').any(|word| SETTINGS.contains(&word));
+    let mut listed = STATEFUL.iter();
+    let listed = listed.find_map(|(beginning, kind)| Some((ty.strip_prefix(beginning)?, *kind)));
+    if let Some((rest, kind)) = listed {
+        return (!kind.is_empty() && !is_setting(rest)).then_some(kind);
     }
     // The providers that are listed are listed whole.
     if ["aws_", "azurerm_", "google_"].iter().any(|known| ty.starts_with(known)) {
         return None;
     }
-    let has = |word: &str| ty.split('_').skip(1).any(|part| part == word);
-    if SETTINGS.iter().any(|word| has(word)) {
+    // The first word is the provider's name.
+    let (_, words) = ty.split_once('_')?;
+    if is_setting(words) {
         return None;
     }
+    let has = |word: &str| words.split('_').any(|part| part == word);
     WORDS.iter().find(|(word, _)| has(word)).map(|(_, kind)| *kind)
 }
 
@@ -184,6 +199,37 @@ mod tests {
         assert_eq!(stateful("acme_database"), Some("database"));
         assert_eq!(stateful("acme_database_user"), None);
         assert_eq!(stateful("database_thing"), None);
+    }
+
+    #[test]
+    fn settings_of_listed_types_hold_nothing() {
+        for setting in [
+            "aws_db_instance_role_association",
+            "aws_kinesis_stream_consumer",
+            "aws_kms_key_policy",
+            "aws_msk_cluster_policy",
+            "aws_redshift_cluster_iam_roles",
+            "azurerm_cosmosdb_sql_role_assignment",
+            "azurerm_mssql_server_transparent_data_encryption",
+            "azurerm_postgresql_flexible_server_configuration",
+            "azurerm_postgresql_flexible_server_firewall_rule",
+            "google_artifact_registry_repository_iam_member",
+            "google_bigquery_dataset_access",
+            "google_kms_crypto_key_iam_binding",
+            "google_secret_manager_secret_iam_member",
+        ] {
+            assert_eq!(stateful(setting), None, "{setting}");
+        }
+        for (holder, kind) in [
+            ("aws_docdb_cluster_snapshot", "database"),
+            ("aws_elasticache_replication_group", "database"),
+            ("azurerm_postgresql_flexible_server_database", "database"),
+            ("google_secret_manager_secret_version", "secret"),
+            ("google_spanner_instance", "database"),
+            ("kubernetes_persistent_volume_claim_v1", "volume"),
+        ] {
+            assert_eq!(stateful(holder), Some(kind), "{holder}");
+        }
     }
 
     #[test]

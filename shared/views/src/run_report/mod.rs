@@ -5,14 +5,16 @@
 
 mod danger;
 mod plan;
+mod standing;
 mod summary;
 
 pub use crate::diff::{DiffRow, Mark, Part, RowValue};
 pub use danger::{Danger, stateful};
+pub use standing::{ChangeStanding, StandingChange, standing_line};
 pub use summary::{summary_line, write_summary};
 
 use engine::changes::Action;
-use engine::verdict::{Outcome, Verdict};
+use engine::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON.
@@ -41,8 +43,10 @@ pub struct RunReport {
     pub verdicts: Vec<Verdict>,
     /// Errors and warnings.
     pub messages: Vec<Message>,
-    /// What was done.
+    /// What was done, once all of it is.
     pub applied: Option<AppliedReport>,
+    /// How far each instance's change has come, by address, as the last attempt left it that came to its end.
+    pub standing: Vec<(String, ChangeStanding)>,
 }
 
 /// Whether something is good.
@@ -149,9 +153,12 @@ pub struct StepReport {
     /// Errors and warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
-    /// What was done.
+    /// What was done, once all of it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<AppliedReport>,
+    /// How far each instance's change has come, by address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<(String, ChangeStanding)>,
 }
 
 /// What kind of plan.
@@ -305,21 +312,9 @@ impl RunReport {
         if step.applied.is_some() {
             self.applied = step.applied;
         }
-    }
-
-    /// The verdicts that a person has accepted.
-    pub fn waived(&self) -> impl Iterator<Item = &Verdict> {
-        self.verdicts.iter().filter(|verdict| verdict.waived_by.is_some())
-    }
-
-    /// What the stages came to together; `None` where none was looked at.
-    pub fn verdict(&self) -> Option<Outcome> {
-        self.verdicts.iter().map(|verdict| verdict.outcome).max_by_key(|outcome| match outcome {
-            Outcome::NotChecked => 0,
-            Outcome::Pass => 1,
-            Outcome::Warn => 2,
-            Outcome::Reject => 3,
-        })
+        if !step.standing.is_empty() {
+            self.standing = step.standing;
+        }
     }
 }
 
@@ -350,22 +345,53 @@ impl PlanReport {
         drifted || !self.changes.is_empty() || !self.outputs.is_empty()
     }
 
-    /// The changes that may lose something, the gravest first, and else in the order of addresses.
-    pub fn dangerous(&self) -> Vec<&ChangeReport> {
+    /// What it leaves out, in a few words each.
+    pub fn limits(&self) -> impl Iterator<Item = &'static str> {
+        let limits = [
+            (!self.complete, "the plan is not complete"),
+            (self.targeted, "only some resources were planned"),
+        ];
+        limits.into_iter().filter_map(|(holds, limit)| holds.then_some(limit))
+    }
+
+    /// The changes that may lose something, each with its position among all; the gravest first, and else in the order of
+    /// addresses.
+    pub fn dangerous(&self) -> Vec<(usize, &ChangeReport)> {
+        let changes = self.changes.iter().enumerate();
         let mut dangerous: Vec<_> =
-            self.changes.iter().filter(|change| change.danger > Danger::None).collect();
-        dangerous.sort_by_key(|change| std::cmp::Reverse(change.danger));
+            changes.filter(|(_, change)| change.danger > Danger::None).collect();
+        dangerous.sort_by_key(|(_, change)| std::cmp::Reverse(change.danger));
         dangerous
     }
 }
 
-impl ChangeReport {
+/// An address within its module.
+fn local<'a>(address: &'a str, module: &str) -> &'a str {
+    match module.is_empty() {
+        true => address,
+        false => address.get(module.len() + 1..).unwrap_or(address),
+    }
+}
+
+impl ResourceReport {
     /// The address within its module.
     pub fn local_address(&self) -> &str {
-        match self.module.is_empty() {
-            true => &self.address,
-            false => self.address.get(self.module.len() + 1..).unwrap_or(&self.address),
+        local(&self.address, &self.module)
+    }
+}
+
+impl ChangeReport {
+    /// The object: the address of its instance, and which one it is, if not the current one.
+    pub fn name(&self) -> String {
+        match &self.deposed {
+            Some(key) => format!("{} (deposed {key})", self.address),
+            None => self.address.clone(),
         }
+    }
+
+    /// The address within its module.
+    pub fn local_address(&self) -> &str {
+        local(&self.address, &self.module)
     }
 
     /// What is done, in one word; what only moves or is imported says so.

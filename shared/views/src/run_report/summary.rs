@@ -2,6 +2,7 @@
 
 use super::{Counts, Danger, PlanKind, PlanReport};
 use crate::colour::Colour;
+use crate::visible::named;
 use std::io::{self, Write};
 
 /// Dangerous changes that a terminal lists.
@@ -47,17 +48,21 @@ pub fn summary_line(plan: &PlanReport) -> String {
 pub fn write_summary(plan: &PlanReport, colour: Colour, out: &mut dyn Write) -> io::Result<()> {
     let line = summary_line(plan);
     writeln!(out, "{}", colour.paint("[bold]Summary:[reset] {}.", &[&line]))?;
+    for limit in plan.limits() {
+        writeln!(out, "{}", colour.paint("  [yellow]! {}[reset]", &[limit]))?;
+    }
     let dangerous = plan.dangerous();
-    for change in dangerous.iter().take(LISTED) {
+    for (_, change) in dangerous.iter().take(LISTED) {
         let holds = change.holds.as_deref().map(|kind| format!(" ({kind})")).unwrap_or_default();
-        let reason = change.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let reason = change.reason.as_deref().map(|why| format!(": {}", named(why)));
+        let (name, reason) = (named(&change.name()), reason.unwrap_or_default());
         let template = match change.danger {
             Danger::LosesData => "  [bold][red]! {}[reset] {}{}{}",
             Danger::Destroys | Danger::Replaces => "  [red]! {}[reset] {}{}{}",
             Danger::Forgets | Danger::None => "  [yellow]! {}[reset] {}{}{}",
         };
         let verb = format!("{:<7}", change.verb());
-        writeln!(out, "{}", colour.paint(template, &[&verb, &change.address, &holds, &reason]))?;
+        writeln!(out, "{}", colour.paint(template, &[&verb, &name, &holds, &reason]))?;
     }
     if dangerous.len() > LISTED {
         writeln!(out, "  and {} more", dangerous.len() - LISTED)?;

@@ -81,6 +81,7 @@ fn what_makes_way_is_the_name_and_no_control_reaches_the_terminal() {
     assert_eq!(fitted("", "資源資源", "", 7), "資源...");
     assert_eq!(fitted("", "資源資源", "", 6), "資...");
     assert_eq!(fitted("", "a\x1b[2J\u{9b}b\u{202e}c\n", "", 20), "a?[2J?b?c?");
+    assert_eq!(fitted("", "a\u{ad}b\u{61c}c\u{2028}d", "", 20), "a?b?c?d");
 }
 
 /// Columns as a terminal counts them.

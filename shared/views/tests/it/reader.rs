@@ -174,23 +174,9 @@ fn read_action(actions: &Json) -> Action {
 }
 
 fn read_reason(word: &str) -> ActionReason {
-    use ActionReason::*;
-    let all = [
-        ReplaceBecauseTainted,
-        ReplaceByRequest,
-        ReplaceByTriggers,
-        ReplaceBecauseCannotUpdate,
-        DeleteBecauseNoResourceConfig,
-        DeleteBecauseWrongRepetition,
-        DeleteBecauseCountIndex,
-        DeleteBecauseEachKey,
-        DeleteBecauseNoModule,
-        DeleteBecauseNoMoveTarget,
-        ReadBecauseConfigUnknown,
-        ReadBecauseDependencyPending,
-        ReadBecauseCheckNested,
-    ];
-    all.into_iter().find(|r| r.as_str() == word).unwrap()
+    let reason: ActionReason = serde_json::from_value(Json::from(word)).unwrap();
+    assert_eq!(reason.as_str(), word);
+    reason
 }
 
 /// A value of a type, from what is known of it and from where it is unknown.

@@ -1,6 +1,7 @@
 //! Every interleaving of every case keeps every invariant.
 
 use protocol::{Case, Faults, Model, Outcome, cases, large_cases};
+use std::sync::Mutex;
 
 fn named(name: &str) -> Case {
     cases().into_iter().find(|case| case.name == name).expect("a case of that name")
@@ -17,20 +18,30 @@ fn explore(case: Case) -> Outcome {
 
 #[test]
 fn every_case_keeps_every_invariant() {
-    for case in cases() {
-        let name = case.name;
-        let outcome = explore(case);
-        assert!(outcome.finals > 0 && outcome.states > 1_000, "{name}: {outcome:?}");
-        match name {
-            "twins" => assert!(
-                outcome.doubts > 0,
-                "a create in flight is in doubt where nobody can identify it"
-            ),
-            "twins-with-tokens" => {
-                assert_eq!(outcome.doubts, 0, "a create that can be identified never is")
-            }
-            _ => {}
+    let cases = Mutex::new(cases().into_iter());
+    let next = || cases.lock().unwrap().next();
+    let work = || {
+        while let Some(case) = next() {
+            keeps_every_invariant(case);
         }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+}
+
+fn keeps_every_invariant(case: Case) {
+    let name = case.name;
+    let outcome = explore(case);
+    assert!(outcome.finals > 0 && outcome.states > 1_000, "{name}: {outcome:?}");
+    match name {
+        "twins" => assert!(
+            outcome.doubts > 0,
+            "a create in flight is in doubt where nobody can identify it"
+        ),
+        "twins-with-tokens" => {
+            assert_eq!(outcome.doubts, 0, "a create that can be identified never is")
+        }
+        _ => {}
     }
 }
 

@@ -1,64 +1,9 @@
-//! `kill -9` at the points of an apply: after a write to the store, and after a provider call before its answer
-//! arrives.
+//! An apply that is killed at one of its points, and a new plan afterwards.
 
+use crate::deaths::{Death, die_everywhere};
 use crate::estate::{Estate, Ran};
-use crate::soak;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// Runs at the same time; most of a run is waiting for processes.
-const THREADS: usize = 4;
-
-/// Where `plumb` dies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Death {
-    /// After so many writes to the store.
-    Write(usize),
-    /// After so many provider calls, before the last is answered.
-    Call(usize),
-}
-
-/// Dies at points from the first to one that is never reached, and checks each: every one in a soak, and else every
-/// third. Returns the last that was reached. `settled` has a plan in `plan.bin`.
-fn die_everywhere(
-    settled: &Estate,
-    parallelism: usize,
-    point: fn(usize) -> Death,
-    check: impl Fn(Death, &Estate) + Sync,
-) -> usize {
-    let before = settled.calls().iter().filter(|call| call.phase != "started").count();
-    let parallelism = format!("-parallelism={parallelism}");
-    let (next, over) = (AtomicUsize::new(1), AtomicBool::new(false));
-    let last = AtomicUsize::new(0);
-    let work = || {
-        while !over.load(Ordering::SeqCst) {
-            let number = next.fetch_add(soak::or(1, 3), Ordering::SeqCst);
-            let death = point(number);
-            let estate = settled.copy();
-            let (variable, number) = match death {
-                Death::Write(number) => ("PLUMB_TEST_KILL_AFTER_WRITE", number),
-                Death::Call(number) => ("TEST_PROVIDER_KILL_PARENT_AFTER", before + number),
-            };
-            let environment = [(variable, &*number.to_string())];
-            let ran = estate.run_with(&["apply", &parallelism, "plan.bin"], &environment);
-            if ran.was_killed() {
-                estate.assert_no_process_is_left();
-                check(death, &estate);
-                last.fetch_max(number, Ordering::SeqCst);
-            } else {
-                assert_eq!(ran.status.code(), Some(0), "{death:?} {}", ran.said());
-                over.store(true, Ordering::SeqCst);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(work);
-        }
-    });
-    last.into_inner()
-}
 
 /// Goes on after a death: plans anew and applies, and nothing is left to do. A create that was in flight is in
 /// doubt, and nothing is made or changed until a person has looked at it.
@@ -143,21 +88,21 @@ fn to_create() -> Estate {
 #[test]
 fn creates_killed_after_any_write() {
     let check = |death, estate: &Estate| check_creates(death, estate, 1);
-    let writes = die_everywhere(&to_create(), 1, Death::Write, check);
+    let writes = die_everywhere(&to_create(), 1, &[], Death::Write, check);
     assert!((20..=20 + 2 * 20 + 1 + 10).contains(&writes), "{writes} writes");
 }
 
 #[test]
 fn creates_killed_after_any_call() {
     let check = |death, estate: &Estate| check_creates(death, estate, 1);
-    let calls = die_everywhere(&to_create(), 1, Death::Call, check);
+    let calls = die_everywhere(&to_create(), 1, &[], Death::Call, check);
     assert!(calls > 20 + 18, "{calls} calls");
 }
 
 #[test]
 fn creates_beside_each_other_killed_after_any_write() {
     let check = |death, estate: &Estate| check_creates(death, estate, 10);
-    die_everywhere(&to_create(), 10, Death::Write, check);
+    die_everywhere(&to_create(), 10, &[], Death::Write, check);
 }
 
 /// Ten of twenty things are changed, ten removed.
@@ -219,13 +164,13 @@ fn check_changes(death: Death, estate: &Estate) {
 
 #[test]
 fn updates_and_deletes_killed_after_any_write() {
-    let writes = die_everywhere(&to_change(), 1, Death::Write, check_changes);
+    let writes = die_everywhere(&to_change(), 1, &[], Death::Write, check_changes);
     assert!((20..=20 + 2 * 20 + 10).contains(&writes), "{writes} writes");
 }
 
 #[test]
 fn updates_and_deletes_killed_after_any_call() {
-    let calls = die_everywhere(&to_change(), 1, Death::Call, check_changes);
+    let calls = die_everywhere(&to_change(), 1, &[], Death::Call, check_changes);
     assert!(calls > 20 + 18, "{calls} calls");
 }
 
@@ -283,12 +228,12 @@ fn check_replacements(death: Death, estate: &Estate) {
 
 #[test]
 fn replacements_killed_after_any_write() {
-    let writes = die_everywhere(&to_replace(), 1, Death::Write, check_replacements);
+    let writes = die_everywhere(&to_replace(), 1, &[], Death::Write, check_replacements);
     assert!((12 + 1..=6 + 2 * 12 + 10).contains(&writes), "{writes} writes");
 }
 
 #[test]
 fn replacements_killed_after_any_call() {
-    let calls = die_everywhere(&to_replace(), 1, Death::Call, check_replacements);
+    let calls = die_everywhere(&to_replace(), 1, &[], Death::Call, check_replacements);
     assert!(calls > 6 + 10, "{calls} calls");
 }

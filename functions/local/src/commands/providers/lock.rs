@@ -18,13 +18,7 @@ pub(in crate::commands) async fn lock(
     invocation: &Invocation,
     environment: ProcessEnvironment,
 ) -> u8 {
-    match crate::commands::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = update(&session, &flags).await;
-            session.conclude(result, "providers lock")
-        }
-        Err(code) => code,
-    }
+    crate::commands::carry_out(invocation, environment, update).await
 }
 
 async fn update(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -20,13 +20,7 @@ pub(in crate::commands) async fn mirror(
     invocation: &Invocation,
     environment: ProcessEnvironment,
 ) -> u8 {
-    match crate::commands::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = fill(&session, &flags).await;
-            session.conclude(result, "providers mirror")
-        }
-        Err(code) => code,
-    }
+    crate::commands::carry_out(invocation, environment, fill).await
 }
 
 async fn fill(session: &Session, flags: &Flags) -> Result<u8, Failure> {

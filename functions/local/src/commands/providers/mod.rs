@@ -20,13 +20,7 @@ use runs::source::Source;
 use views::provider_tree::{provider_tree, recorded_providers};
 
 pub(super) async fn tree(invocation: &Invocation, environment: ProcessEnvironment) -> u8 {
-    match super::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = show(&session, &flags).await;
-            session.conclude(result, "providers")
-        }
-        Err(code) => code,
-    }
+    super::carry_out(invocation, environment, show).await
 }
 
 async fn show(session: &Session, flags: &Flags) -> Result<u8, Failure> {

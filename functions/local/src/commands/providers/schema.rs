@@ -19,13 +19,7 @@ pub(in crate::commands) async fn schema(
     invocation: &Invocation,
     environment: ProcessEnvironment,
 ) -> u8 {
-    match crate::commands::begin(invocation, environment) {
-        Ok((session, flags)) => {
-            let result = write(&session, &flags).await;
-            session.conclude(result, "providers schema")
-        }
-        Err(code) => code,
-    }
+    crate::commands::carry_out(invocation, environment, write).await
 }
 
 async fn write(session: &Session, flags: &Flags) -> Result<u8, Failure> {

@@ -7,7 +7,6 @@ use crate::session::Session;
 use crate::tested_modules::TestedModules;
 use crate::variables;
 use engine::module_tests::{SuiteFile, TestSuite};
-use language::diagnostics::Diagnostic;
 use language::module::test_file::{self, DEFAULT_DIRECTORY};
 use language::variables::{VariableInputs, given_values};
 use std::path::Path;
@@ -22,15 +21,9 @@ pub(super) fn load(session: &Session, flags: &Flags) -> Result<TestSuite, Failur
     let files = &*session.directory.files;
     let directory = flags.value("test-directory").unwrap_or(DEFAULT_DIRECTORY);
     let (found, mut diagnostics) = test_file::load(files, directory, &sources);
-    if !found.directory_exists && directory != DEFAULT_DIRECTORY {
-        diagnostics.push(Diagnostic::warning(
-            "Test directory does not exist",
-            format!("Requested test directory {directory} does not exist."),
-        ));
-    }
     let mut modules = TestedModules::new(&session.directory, sources.clone());
     let mut loaded = Vec::new();
-    for file in found.files {
+    for file in found {
         let (of_runs, problems) = modules.of_runs(&file);
         diagnostics.extend(problems);
         loaded.push((file, of_runs));

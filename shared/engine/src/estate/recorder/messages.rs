@@ -49,8 +49,8 @@ pub(super) fn conflict(
         summary: format!("The record of {address} was changed by another run"),
         detail: format!(
             "While this run was changing {address}, {by} wrote its record. That was left alone, and this run's \
-             result was kept in {stray}. Plans that touch {address} are refused until `plumb adopt {address}` \
-             takes the result over or `plumb dismiss {address}` drops it."
+             result was kept in {stray}. Plans that touch {address} are refused until `plumb adopt '{address}'` \
+             takes the result over or `plumb dismiss '{address}'` drops it."
         ),
     }
 }

@@ -364,15 +364,15 @@ impl EstateRecorder {
         let kept = self.spill.as_ref().map(|spill| spill.keep(key, body));
         let whereabouts = match kept {
             Some(Ok(place)) => format!(
-                "The result was kept in {place}. Once the store can be written, run `plumb adopt {address} \
-                 -from={place}`; until then do not apply this estate."
+                "The result was kept in {place}. Once the store can be written, run `plumb adopt '{address}' \
+                 -from='{place}'`; until then do not apply this estate."
             ),
             Some(Err(io)) => format!(
                 "It could not be kept in a file either ({io}). The object exists and nothing says so: \
-                 note it down, and run `plumb import {address} ID` once the store can be written."
+                 note it down, and run `plumb import '{address}' ID` once the store can be written."
             ),
             None => format!(
-                "The object exists and no record says so: note it down, and run `plumb import {address} ID` \
+                "The object exists and no record says so: note it down, and run `plumb import '{address}' ID` \
                  once the store can be written."
             ),
         };

@@ -1,6 +1,6 @@
-use super::super::arguments::quoted;
 use super::super::call::CallError;
 use std::collections::BTreeSet;
+use values::quote::quoted;
 use values::{Type, Value};
 
 /// The type of a row: an object of strings, named by the first line.

@@ -1,9 +1,9 @@
 //! Reading JSON texts: values of the types that they imply, numbers digit for digit.
 
-use super::super::arguments::quoted_char;
 use super::super::call::CallError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use values::quote::quoted_char;
 use values::{Number, Type, Value};
 
 /// How deep texts may nest.

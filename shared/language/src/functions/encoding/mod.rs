@@ -10,10 +10,11 @@ pub(super) mod yaml;
 pub(super) use base64::decode as decode_base64;
 
 use super::FunctionContext;
-use super::arguments::{quoted, quoted_unless_marked, text as text_of};
+use super::arguments::{quoted_unless_marked, text as text_of};
 use super::call::{CallError, Function, Parameter, ParameterType};
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
+use values::quote::quoted;
 use values::{Refinement, Type, Value};
 
 const STR: Parameter = Parameter::string("str");

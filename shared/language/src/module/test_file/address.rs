@@ -4,29 +4,19 @@ use std::sync::Arc;
 
 use values::address::{InstanceKey, ModuleInstance, ResourceInstance, ResourceMode};
 
-use super::super::address::{Target, parse_target};
+use super::super::address::{AddressOf, Target, parse_target};
 use super::OverrideTarget;
 use crate::diagnostics::{Checkable, Diagnostic};
 use crate::reference::{Reference, Subject};
 use crate::source::Span;
 use crate::syntax::ast::{IndexKey, Traversal, TraversalStep};
 
-/// Roots that are no type of resource.
-const RESERVED: [&str; 7] = ["count", "each", "local", "path", "self", "terraform", "var"];
-
 /// What an element of `target` names.
 ///
 /// # Errors
 /// Where it is no address.
 pub fn parse_targeted(traversal: &Traversal) -> Result<OverrideTarget, Box<Diagnostic>> {
-    let root = &*traversal.root;
-    if RESERVED.contains(&root) {
-        let detail = format!(
-            "The keyword {root:?} is reserved and cannot be used to target a resource address. If you are targeting a resource type that uses a reserved keyword, please prefix your address with \"resource.\"."
-        );
-        return Err(Box::new(Diagnostic::error("Invalid address", detail).at(traversal.span())));
-    }
-    Ok(match parse_target(traversal)?.target {
+    Ok(match parse_target(traversal, AddressOf::Object)?.target {
         Target::Module(module) => OverrideTarget::Module(module),
         Target::Resource(resource) => OverrideTarget::Resource(resource),
     })

@@ -16,21 +16,13 @@ use crate::syntax::{parse_body, parse_json_body};
 /// Where test files are, beside those in the root module's directory.
 pub const DEFAULT_DIRECTORY: &str = "tests";
 
-/// The test files of a module.
-#[derive(Debug, Default)]
-pub struct TestFiles {
-    /// In the order of their names.
-    pub files: Vec<TestFile>,
-    /// Whether there is the directory that was asked for.
-    pub directory_exists: bool,
-}
-
-/// Reads the test files in the root module's directory and in `directory`, a path relative to it.
+/// Reads the test files in the root module's directory and in `directory`, a path relative to it, in the order of their
+/// names. Warns where there is no such directory, unless it is the one that nobody has to name.
 pub fn load(
     files: &dyn FileSystem,
     directory: &str,
     sources: &Sources,
-) -> (TestFiles, Diagnostics) {
+) -> (Vec<TestFile>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut names = names(files, Path::new("."));
     let inner = join(Path::new(""), directory);
@@ -40,10 +32,16 @@ pub fn load(
         let prefix = inner.to_string_lossy().replace('\\', "/");
         names.extend(within.into_iter().map(|name| format!("{prefix}/{name}")));
     }
+    if !directory_exists && directory != DEFAULT_DIRECTORY {
+        diagnostics.push(Diagnostic::warning(
+            "Test directory does not exist",
+            format!("Requested test directory {directory} does not exist."),
+        ));
+    }
     names.sort();
-    let mut found = TestFiles { files: Vec::new(), directory_exists };
+    let mut found = Vec::new();
     for name in names {
-        found.files.extend(read(files, &name, sources, &mut diagnostics));
+        found.extend(read(files, &name, sources, &mut diagnostics));
     }
     (found, diagnostics)
 }

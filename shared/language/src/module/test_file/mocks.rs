@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use values::Value;
 use values::address::ResourceMode;
 
-use super::super::address::{Target, parse_target};
+use super::super::address::{AddressOf, Target, parse_target};
 use super::super::decoder::{BAD_IDENTIFIER, BlockSchema, Decoder, block, labelled, optional};
 use super::super::provider::ProviderConfig;
 use super::{Mock, Override, OverrideTarget, TestProvider, Values};
@@ -223,7 +223,7 @@ impl Decoder<'_> {
         kind: Kind,
     ) -> Option<(OverrideTarget, Span)> {
         let traversal = self.traversal(&attribute.expression)?;
-        let target = match parse_target(&traversal) {
+        let target = match parse_target(&traversal, AddressOf::Object) {
             Ok(parsed) => match parsed.target {
                 Target::Module(module) => OverrideTarget::Module(module),
                 Target::Resource(resource) => OverrideTarget::Resource(resource),

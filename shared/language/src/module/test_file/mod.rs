@@ -22,7 +22,7 @@ use crate::source::Span;
 use crate::syntax::ast::{Expression, Traversal};
 
 pub use address::{parse_expected_failure, parse_replaced, parse_targeted};
-pub use discovery::{DEFAULT_DIRECTORY, TestFiles, load};
+pub use discovery::{DEFAULT_DIRECTORY, load};
 pub use options::{PlanMode, PlanOptions};
 pub use under_test::UnderTest;
 

@@ -310,6 +310,15 @@ fn calls() {
             "try(local.object.z)",
             "1,1-5: Error in function call: Call to function \"try\" failed: no expression succeeded:\n- Unsupported attribute (at test.tf:1,17-19)\n  This object does not have an attribute named \"z\".\n\nAt least one expression must produce a successful result.",
         ),
+        // What cannot be seen is written as an escape.
+        (
+            "format(\"%\\u200b\", 1)",
+            "1,1-8: Error in function call: Call to function \"format\" failed: unrecognized format character '\\u200b' at offset 1.",
+        ),
+        (
+            "tonumber(\"\\u200b\")",
+            "1,11-17: Invalid function argument: Invalid value for \"v\" parameter: cannot convert \"\\u200b\" to number; given string must be a decimal representation of a number.",
+        ),
         // References are checked before evaluation, so `try` does not hide them.
         ("try(var.nope, 1)", "1,5-13: Undeclared: var.nope"),
         ("false ? var.nope : 1", "1,9-17: Undeclared: var.nope"),

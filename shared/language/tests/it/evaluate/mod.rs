@@ -40,6 +40,20 @@ impl Random for NoRandom {
     }
 }
 
+/// Functions that read these files, at a time that stands still and without randomness.
+pub(crate) fn functions_over(files: &Memory) -> FunctionContext<'_> {
+    FunctionContext {
+        files,
+        base_directory: Path::new("."),
+        working_directory: Path::new("/work"),
+        home_directory: None,
+        pure_only: false,
+        now: jiff::Timestamp::UNIX_EPOCH,
+        plan_timestamp: None,
+        random: &NoRandom,
+    }
+}
+
 impl Scope for Constants {
     fn check(&self, reference: &Reference) -> Diagnostics {
         match self.values.contains_key(&reference.subject.to_string()) {
@@ -55,16 +69,7 @@ impl Scope for Constants {
     }
 
     fn function_context(&self) -> FunctionContext<'_> {
-        FunctionContext {
-            files: &self.files,
-            base_directory: Path::new("."),
-            working_directory: Path::new("/work"),
-            home_directory: None,
-            pure_only: false,
-            now: jiff::Timestamp::UNIX_EPOCH,
-            plan_timestamp: None,
-            random: &NoRandom,
-        }
+        functions_over(&self.files)
     }
 
     fn sources(&self) -> &Sources {

@@ -61,3 +61,35 @@ fn unknown_operands_and_collections() {
     let (value, _, _) = scope.evaluate("local.string == null");
     assert_eq!(value, Value::bool(false));
 }
+
+#[test]
+fn what_is_not_known_yet_stays_sensitive() {
+    let scope = Constants::new();
+    for text in [
+        "tostring(sensitive(local.number))",
+        "tonumber(sensitive(local.number))",
+        "tobool(sensitive(local.bool))",
+        "tolist(sensitive(local.strings))",
+        "toset(sensitive(local.strings))",
+        "toset(sensitive(local.dynamic))",
+        "lookup({ a = 1 }, sensitive(local.string), 2)",
+        "lookup(sensitive({ a = 1 }), local.string)",
+        "parseint(sensitive(local.string), 10)",
+        "parseint(sensitive(\"7\"), local.number)",
+        "file(sensitive(local.string))",
+        "fileset(sensitive(\".\"), local.string)",
+        "templatefile(sensitive(local.string), {})",
+        "templatefile(\"hello.tmpl\", { name = sensitive(local.string) })",
+    ] {
+        let (value, errors, _) = scope.evaluate(text);
+        assert!(errors.is_empty(), "{text}: {}", scope.errors(&errors));
+        assert!(!value.is_known() && value.marks().is_sensitive(), "{text}: {value:?}");
+    }
+}
+
+#[test]
+fn a_template_is_as_sensitive_as_all_that_it_may_use() {
+    let (value, ..) = Constants::new()
+        .evaluate("templatefile(\"hello.tmpl\", { name = \"x\", other = var.secret })");
+    assert_eq!(value, Value::string("Hello x!").sensitive());
+}

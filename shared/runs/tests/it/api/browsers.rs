@@ -210,7 +210,7 @@ async fn what_comes_from_here_or_from_a_program_is_taken() {
         let (scene, run) = waiting().await;
         let body = if content == FORM { form(DIGEST) } else { json.clone() };
         let request = post(GRACE, &format!("/runs/{run}/approve"), content, &body, more);
-        let request = ApiRequest { authentication, api, ..request };
+        let request = ApiRequest { authentication, address: api, ..request };
         let response = scene.answer(&request).await;
         assert_eq!(response.status, status, "{content} {more:?}: {response:?}");
         assert_eq!(scene.asked(), [format!("succeed token-of-{run}")]);
@@ -273,7 +273,7 @@ async fn pages_name_the_address_that_they_came_from() {
         query: [("estate".to_owned(), "network".to_owned())].into(),
         headers: [("accept".to_owned(), HTML.to_owned())].into(),
         principal: Some(Principal::from_stored(GRACE)),
-        api: Some("http://127.0.0.1:7586".to_owned()),
+        address: Some("http://127.0.0.1:7586".to_owned()),
         ..ApiRequest::default()
     };
     let page = scene.answer(&request).await.body;

@@ -3,7 +3,7 @@
 use super::{ADA, DIGEST, GRACE, READER, Scene, body, reference, scene};
 use engine::identifiers::{Principal, RunId};
 use runs::api::Api;
-use runs::approval;
+use runs::approval::{self, Decision};
 use runs::run_reference::Mode;
 use runs::run_state::{RunState, Status};
 use serde_json::json;
@@ -64,6 +64,25 @@ async fn an_approval_wakes_the_run_and_is_there_before() {
     let found = approval::find(&states, &state.estate, &state.run).await.unwrap().unwrap();
     assert_eq!(found.principal, Principal::from_stored(GRACE));
     assert_eq!(state.status, Status::Approved);
+}
+
+#[tokio::test]
+async fn a_decision_that_the_run_did_not_hear_of_is_passed_on_by_whoever_decides_likewise() {
+    let scene = scene().await;
+    let run = started(&scene).await;
+    scene.wait(&run, "network").await;
+    let states = scene.environment.run_states().await.unwrap();
+    let state = scene.state(&run, "network").await;
+    let (plan, first) = (state.plan.clone().unwrap(), Principal::from_stored("first"));
+    approval::record(&states, &state, &plan, Decision::Approved, &first).await.unwrap();
+    let path = format!("/runs/{run}/reject");
+    assert_eq!(scene.post(GRACE, &path, decision(DIGEST)).await.status, 409);
+    assert!(scene.asked().is_empty());
+    let path = format!("/runs/{run}/approve");
+    assert_eq!(scene.post(GRACE, &path, decision(DIGEST)).await.status, 202);
+    assert_eq!(scene.asked(), [format!("succeed token-of-{run}")]);
+    let found = approval::find(&states, &state.estate, &state.run).await.unwrap().unwrap();
+    assert_eq!(found.principal, first, "the first decision counts");
 }
 
 #[tokio::test]

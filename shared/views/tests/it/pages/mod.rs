@@ -6,12 +6,14 @@ mod scenes;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use views::comment::{CommentOptions, comment};
-use views::drift_report::DriftReport;
+use views::drift_report::{DriftReport, EstateDrift};
 use views::page::{
     Decision, PageOptions, RunPage, Sends, write_decision_page, write_drift_page,
     write_refusal_page, write_run_page,
 };
-use views::run_report::{Danger, RunReport, StepReport, summary_line, write_summary};
+use views::run_report::{
+    ChangeStanding, Danger, DiffRow, RowValue, RunReport, StepReport, summary_line, write_summary,
+};
 use views::{Colour, PlanView};
 
 fn page(run: &RunReport) -> String {
@@ -161,6 +163,22 @@ fn a_page_shows_drift_since_when_and_how_often() {
 }
 
 #[test]
+fn drift_is_told_where_what_it_was_is_kept_no_more() {
+    let all = scenes::drift();
+    let shop = all.estates.iter().find(|estate| estate.estate == "shop-production").unwrap();
+    let looks = shop.looks.iter().map(|look| (look.clone(), Vec::new())).collect();
+    let report = DriftReport::new(vec![EstateDrift::new("shop-production", looks)]);
+    assert_eq!(report.counts(), (1, 0));
+    let mut text = Vec::new();
+    report.write_text(Colour::Plain, &mut text).unwrap();
+    let page = drift_page(&report);
+    assert!(!page.contains("h-clean"), "it is not as recorded");
+    for told in [page, String::from_utf8(text).unwrap()] {
+        assert!(told.contains("is kept no more"), "{told}");
+    }
+}
+
+#[test]
 fn the_same_run_gives_the_same_bytes() {
     assert_eq!(page(&scenes::waiting()), page(&scenes::waiting()));
     assert_eq!(decision_page(&scenes::waiting()), decision_page(&scenes::waiting()));
@@ -207,12 +225,41 @@ fn what_looks_like_something_else_is_named() {
     let run = RunReport { estate: "a\u{202e}b\u{0}".into(), ..RunReport::default() };
     assert!(page(&run).contains("<h1>a⟨U+202E⟩b⟨U+0000⟩</h1>"));
     assert!(comment(&run, options()).contains("`a⟨U+202E⟩b⟨U+0000⟩`"));
+    let mut plan = scenes::waiting().plan.unwrap();
+    for change in &mut plan.changes {
+        change.address = "a_b.\u{202e}".into();
+    }
+    let mut text = Vec::new();
+    write_summary(&plan, Colour::Plain, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("a_b.⟨U+202E⟩") && !text.contains('\u{202e}'), "{text}");
 }
 
 #[test]
 fn a_comment_says_what_is_lost_first() {
     insta::assert_snapshot!(comment(&scenes::waiting(), options()));
     insta::assert_snapshot!(comment(&scenes::rejected(), options()));
+}
+
+#[test]
+fn a_plan_that_leaves_something_out_says_so() {
+    let mut run = scenes::waiting();
+    let plan = run.plan.as_mut().unwrap();
+    (plan.complete, plan.targeted) = (false, true);
+    let mut text = Vec::new();
+    write_summary(plan, Colour::Plain, &mut text).unwrap();
+    for told in [String::from_utf8(text).unwrap(), page(&run), comment(&run, options())] {
+        assert!(told.contains("the plan is not complete"), "{told}");
+        assert!(told.contains("only some resources were planned"), "{told}");
+    }
+}
+
+#[test]
+fn a_comment_keeps_what_others_changed_apart_from_what_is_planned() {
+    let text = comment(&scenes::waiting(), options());
+    let (planned, outside) = text.split_once("Changed outside of Plumbline: 1 object").unwrap();
+    assert!(planned.contains("All 10 changes") && !planned.contains("aws_subnet.private"));
+    assert!(outside.contains("aws_subnet.private"));
 }
 
 #[test]
@@ -223,6 +270,22 @@ fn a_comment_fits_and_says_that_it_is_cut() {
         assert!(text.len() <= room, "{} of {room}", text.len());
         assert!(text.contains("more changes are cut here") && text.ends_with("</details>\n"));
     }
+}
+
+#[test]
+fn one_large_change_leaves_room_for_the_others() {
+    let mut run = scenes::waiting();
+    let plan = run.plan.as_mut().unwrap();
+    plan.changes[0].imported = Some("subnet-0a1".into());
+    let row = DiffRow { value: RowValue::Text("x".repeat(100_000)), ..DiffRow::note("") };
+    plan.changes[0].rows = vec![row.clone()];
+    let text = comment(&run, options());
+    assert!(text.contains("xxx…\n") && !text.contains("cut here"), "a value is shortened");
+    assert!(text.contains("# imported from subnet-0a1\n"), "{text}");
+    run.plan.as_mut().unwrap().changes[0].rows = vec![row; 60];
+    let text = comment(&run, options());
+    assert!(text.contains("1 more change is cut here") && text.contains("# create module.service"));
+    assert!(text.len() <= options().room);
 }
 
 #[test]
@@ -296,6 +359,48 @@ fn a_terminal_says_what_is_lost_first() {
 }
 
 #[test]
+fn what_is_left_over_of_a_replacement_is_told_from_the_object_itself() {
+    let mut run = scenes::waiting();
+    let plan = run.plan.as_mut().unwrap();
+    let dangerous = plan.changes.iter_mut().find(|change| change.danger > Danger::None).unwrap();
+    dangerous.deposed = Some("0a1b2c3d".into());
+    let name = format!("{} (deposed 0a1b2c3d)", dangerous.address);
+    let mut text = Vec::new();
+    write_summary(plan, Colour::Plain, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    for told in [text, page(&run), comment(&run, options())] {
+        assert!(told.contains(&name), "{told}");
+    }
+}
+
+#[test]
+fn an_apply_that_ended_on_its_way_shows_how_far_it_came() {
+    let mut run = scenes::waiting();
+    let standings = [
+        ChangeStanding::Recorded,
+        ChangeStanding::Failed,
+        ChangeStanding::InFlight,
+        ChangeStanding::HalfDone,
+        ChangeStanding::NotBegun,
+    ];
+    let changes = run.plan.iter().flat_map(|plan| &plan.changes).zip(standings);
+    run.standing = changes.map(|(change, is)| (change.address.clone(), is)).collect();
+    let line =
+        "1 of 5 changes are made and recorded, 1 failed, 1 in flight, 1 half done, 1 not begun.";
+    for told in [page(&run), comment(&run, options())] {
+        assert!(told.contains(line), "{told}");
+    }
+    let step = StepReport { standing: run.standing.clone(), ..StepReport::new() };
+    let step = serde_json::to_vec(&step).unwrap();
+    let mut again = RunReport { plan: run.plan.clone(), ..RunReport::default() };
+    again.tell(serde_json::from_slice(&step).unwrap());
+    assert_eq!(again.standings().len(), 5);
+    // Of what is done as a whole, nobody has to know more.
+    run.applied = scenes::applied().applied;
+    assert!(run.standings().is_empty() && page(&run).contains("Apply complete!"));
+}
+
+#[test]
 fn where_there_is_no_room_the_gravest_changes_keep_their_attributes() {
     let plan = views::run_report::PlanReport::new(&PlanView::new(&scenes::plan())).within(1_500);
     let kept = plan.changes.iter().filter(|change| change.rows.len() > 1);
@@ -336,7 +441,8 @@ fn steps_are_told_one_after_the_other_and_survive_their_json() {
         scene.verdicts.len() + 1,
         "what was checked before planning stays"
     );
-    assert_eq!(run.waived().count(), 1);
+    let waived = run.verdicts.iter().filter(|verdict| verdict.waived_by.is_some());
+    assert_eq!(waived.count(), 1);
 }
 
 /// Writes pages for a browser into the folder that PAGES_FOR_A_BROWSER names: tests/end-to-end/pages looks at them.

@@ -13,8 +13,8 @@ use values::address::{ConfigResource, ModulePath, Resource};
 use views::PlanView;
 use views::drift_report::{DriftLook, DriftOutcome, DriftReport, EstateDrift};
 use views::run_report::{
-    AppliedReport, ChangeReport, Fact, Message, NextStep, OutputReport, PathStep, PlanReport,
-    Progress, RunReport, Tone,
+    AppliedReport, ChangeReport, ChangeStanding, Fact, Message, NextStep, OutputReport, PathStep,
+    PlanReport, Progress, RunReport, Tone,
 };
 
 const AWS: &str = "registry.terraform.io/hashicorp/aws";
@@ -58,6 +58,8 @@ fn schema() -> Json {
 /// A resource that another refers to: module, type, name.
 type Referred<'a> = (&'a str, &'a str, &'a str);
 
+/// What it leaves out is empty.
+#[derive(Default)]
 struct Changed<'a> {
     module: &'a str,
     ty: &'a str,
@@ -72,6 +74,7 @@ struct Changed<'a> {
 
 fn changed(change: Changed<'_>) -> Json {
     let Changed { module, ty, name, index, actions, before, after, unknown, more } = change;
+    let unknown = if unknown.is_null() { json!({}) } else { unknown };
     let mut address = match module {
         "" => format!("{ty}.{name}"),
         module => format!("{module}.{ty}.{name}"),
@@ -122,40 +125,36 @@ pub(super) fn plan() -> Plan {
             module: "module.storage",
             ty: "aws_db_instance",
             name: "orders",
-            index: Json::Null,
             actions: &["delete", "create"],
             before: json!({"id": "orders", "identifier": "orders", "engine_version": "15.4", "storage_encrypted": false, "instance_class": "db.r6g.large", "password": "hunter2-hunter2", "endpoint": "orders.eu-west-1.rds.amazonaws.com"}),
             after: json!({"identifier": "orders", "engine_version": "16.3", "storage_encrypted": true, "instance_class": "db.r6g.large", "password": "hunter3-hunter3"}),
             unknown: json!({"id": true, "endpoint": true}),
             more: json!({"replace_paths": [["storage_encrypted"]], "action_reason": "replace_because_cannot_update", "before_sensitive": {"password": true}, "after_sensitive": {"password": true}}),
+            ..Changed::default()
         }),
         changed(Changed {
             module: "module.storage",
             ty: "aws_s3_bucket",
             name: "exports",
-            index: Json::Null,
             actions: &["delete"],
             before: json!({"id": "acme-exports", "bucket": "acme-exports", "arn": "arn:aws:s3:::acme-exports", "tags": {"team": "shop"}}),
             after: Json::Null,
-            unknown: json!({}),
             more: json!({"action_reason": "delete_because_no_resource_config"}),
+            ..Changed::default()
         }),
         changed(Changed {
             module: "module.service",
             ty: "aws_iam_role_policy",
             name: "task",
-            index: Json::Null,
             actions: &["update"],
             before: json!({"id": "task:shop", "name": "shop", "role": "task", "policy": policy(&["s3:GetObject"], "arn:aws:s3:::acme-exports/*")}),
             after: json!({"id": "task:shop", "name": "shop", "role": "task", "policy": policy(&["s3:GetObject", "s3:PutObject"], "arn:aws:s3:::acme-archive/*")}),
-            unknown: json!({}),
-            more: json!({}),
+            ..Changed::default()
         }),
         changed(Changed {
             module: "module.service",
             ty: "aws_security_group",
             name: "web",
-            index: Json::Null,
             actions: &["update"],
             before: json!({"id": "sg-0a1", "name": "web", "vpc_id": "vpc-1", "tags": {"team": "shop"}, "ingress": [
                 {"description": "https", "from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.0.0.0/8"]},
@@ -163,19 +162,17 @@ pub(super) fn plan() -> Plan {
             after: json!({"id": "sg-0a1", "name": "web", "vpc_id": "vpc-1", "tags": {"team": "shop", "tier": "web"}, "ingress": [
                 {"description": "https", "from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["0.0.0.0/0"]},
                 {"description": "metrics", "from_port": 9100, "to_port": 9100, "protocol": "tcp", "cidr_blocks": ["10.0.0.0/8"]}]}),
-            unknown: json!({}),
-            more: json!({}),
+            ..Changed::default()
         }),
         changed(Changed {
             module: "module.service",
             ty: "aws_lb",
             name: "front",
-            index: Json::Null,
             actions: &["create"],
             before: Json::Null,
             after: json!({"name": "shop-front", "subnets": ["subnet-1", "subnet-2"]}),
             unknown: json!({"id": true, "dns_name": true}),
-            more: json!({}),
+            ..Changed::default()
         }),
     ];
     for (i, before) in [("t3.small", "1.41.0"), ("t3.small", "1.41.0")].iter().enumerate() {
@@ -184,7 +181,7 @@ pub(super) fn plan() -> Plan {
             actions: &["update"],
             before: json!({"id": format!("i-0{i}"), "ami": "ami-0c1", "instance_type": before.0, "subnet_id": format!("subnet-{i}"), "private_ip": "10.0.1.7", "user_data": script(before.1), "tags": {"team": "shop"}}),
             after: json!({"id": format!("i-0{i}"), "ami": "ami-0c1", "instance_type": "t3.large", "subnet_id": format!("subnet-{i}"), "private_ip": "10.0.1.7", "user_data": script("1.42.0"), "tags": {"team": "shop"}}),
-            unknown: json!({}), more: json!({}),
+            ..Changed::default()
         }));
     }
     for (i, zone) in ["eu-west-1a", "eu-west-1b", "eu-west-1c"].iter().enumerate() {
@@ -193,7 +190,8 @@ pub(super) fn plan() -> Plan {
             actions: &["create"],
             before: Json::Null,
             after: json!({"vpc_id": "vpc-1", "cidr_block": format!("10.0.{i}.0/24"), "availability_zone": zone, "tags": {"tier": "public"}}),
-            unknown: json!({"id": true}), more: json!({}),
+            unknown: json!({"id": true}),
+            ..Changed::default()
         }));
     }
     let recorded = json!({
@@ -203,7 +201,7 @@ pub(super) fn plan() -> Plan {
             actions: &["update"],
             before: json!({"id": "subnet-9", "vpc_id": "vpc-1", "cidr_block": "10.0.8.0/24", "tags": {"tier": "private"}}),
             after: json!({"id": "subnet-9", "vpc_id": "vpc-1", "cidr_block": "10.0.8.0/24", "tags": {"tier": "private", "owner": "by hand"}}),
-            unknown: json!({}), more: json!({}),
+            ..Changed::default()
         })],
         "output_changes": {
             "endpoint": {"actions": ["update"], "before": "https://shop-a.example.com", "after": null, "after_unknown": true, "before_sensitive": false, "after_sensitive": false},
@@ -284,6 +282,7 @@ pub(super) fn waiting() -> RunReport {
         verdicts: vec![Verdict::new(Stage::Snapshot, Outcome::Pass, "nothing was written while planning")],
         messages: vec![Message { error: false, text: "Warning: Argument is deprecated\n\n  on service/main.tf line 12, in resource \"aws_lb\" \"front\":\n  12:   enable_http2 = \"yes\"\n\nUse true instead.\n".into() }],
         applied: None,
+        standing: Vec::new(),
     }
 }
 
@@ -454,6 +453,7 @@ pub(super) fn with_texts(mut run: RunReport, text: &str) -> RunReport {
             resource.module = "module.x".to_owned();
         }
     }
+    run.standing = vec![(format!("module.x.{text}"), ChangeStanding::Failed)];
     run
 }
 

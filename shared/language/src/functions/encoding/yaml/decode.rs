@@ -1,11 +1,12 @@
 //! Reading: plain scalars are typed by their form, as of YAML 1.1 for booleans; anchors and merge
 //! keys work.
 
-use super::super::super::arguments::{MOST_ELEMENTS, quoted};
+use super::super::super::arguments::MOST_ELEMENTS;
 use super::super::super::call::CallError;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use values::quote::quoted;
 use values::{Number, Value};
 
 /// How deep documents may nest.
@@ -18,6 +19,9 @@ pub(in super::super) fn decode(text: &str) -> Result<Value, CallError> {
         anchors: HashMap::new(),
         budget: MOST_ELEMENTS,
     };
+    if names_other_version(text) {
+        return Err(CallError::other("found incompatible YAML document"));
+    }
     let start = |message: &str| CallError::other(format!("on line 1, column 1: {message}"));
     loop {
         match reader.event()?.0 {
@@ -35,6 +39,16 @@ pub(in super::super) fn decode(text: &str) -> Result<Value, CallError> {
             _ => return Err(start("unexpected extra content after value")),
         }
     }
+}
+
+/// Whether a directive in front of the document asks for another version than 1.1.
+fn names_other_version(text: &str) -> bool {
+    let before = |line: &&str| line.starts_with(['%', '#']) || line.trim().is_empty();
+    let mut directives = text.lines().take_while(before);
+    directives.any(|line| match line.strip_prefix("%YAML") {
+        Some(version) => version.split_whitespace().next() != Some("1.1"),
+        None => false,
+    })
 }
 
 struct Reader<'t> {
