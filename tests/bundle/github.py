@@ -104,6 +104,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.answer(404, {"message": "Not Found"})
             location = f"http://localhost:{self.github.port}/codeload/acme/infra/legacy.tar.gz/{sha}"
             return self.answer(302, headers={"location": location})
+        if re.fullmatch("/repos/acme/infra/commits/[0-9a-f]{40}/pulls", path):
+            # Nobody has merged anything: commits are pushed.
+            return self.answer(200, [])
         if issue := re.fullmatch(r"/repos/acme/infra/issues/(\d+)/comments", path):
             asked = {key: int(values[0]) for key, values in urllib.parse.parse_qs(query).items()}
             size, page = min(asked.get("per_page", 30), 100), asked.get("page", 1)

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use test_servers::{Page, Site};
+use test_servers::{Page, Site, Visit};
 
 /// More than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -49,6 +49,7 @@ impl Laptop {
         let github = Site::start_plain();
         github.put("/", Page::file("{}"));
         github.put("/repos/acme/infra/tarball/", Page::file(archive(configuration)));
+        github.put("/repos/acme/infra/commits/", Page::file("[]"));
         let scene = Scene::new(&[("plumb.toml", PLUMB)]);
         let deployment = format!(
             r#"
@@ -376,6 +377,44 @@ fn a_browser_decides_on_the_runs_page_and_from_nowhere_else() {
     let (_, shown) = serving.exchange("GET", &page, &[html, of_grace], "");
     assert!(shown.contains("<dt>Approved by</dt><dd><code>grace</code>"), "{shown}");
     assert!(!shown.contains("method=\"post\""), "{shown}");
+}
+
+#[test]
+fn from_the_comment_to_an_approval_it_is_two_clicks() {
+    let laptop = Laptop::new(CONFIGURATION);
+    let merged = r#"[{"number": 7, "merged_at": "2026-01-20T09:14:00Z", "base": {"ref": "main"}}]"#;
+    laptop.github.put(&format!("/repos/acme/infra/commits/{}/pulls", sha("a")), Page::file(merged));
+    let comments = "/repos/acme/infra/issues/7/comments";
+    laptop.github.put(comments, Page::file("[]"));
+    let serving = laptop.serve();
+    let grace = laptop.token("grace");
+    let run = serving.pushed(&sha("a"));
+    serving.says("waits for approval");
+    let visits = laptop.github.take_visits();
+    let is_comment = |visit: &&Visit| visit.method == "POST" && visit.path == comments;
+    let comment = visits.iter().find(is_comment).expect("a comment");
+    let comment: Value = serde_json::from_slice(&comment.body).unwrap();
+    let comment = comment["body"].as_str().unwrap();
+    assert!(comment.contains("Waiting for approval: 1 to add"), "{comment}");
+
+    // The first: its link.
+    let link = comment.split_once("](").unwrap().1.split_once(')').unwrap().0;
+    let page = link.strip_prefix(&format!("http://{}", serving.address)).unwrap();
+    let password = format!("Basic {}", STANDARD.encode(format!("me:{grace}")));
+    let browser = [("authorization", &*password), ("accept", "text/html")];
+    let (_, shown) = serving.exchange("GET", page, &browser, "");
+    // The second: what its button sends, and where to, which is relative to the page.
+    let between = |from: &str, to: &str| {
+        shown.split_once(from).unwrap().1.split_once(to).unwrap().0.to_owned()
+    };
+    let action = format!("/runs/{}", between("action=\"", "\""));
+    let digest = between("name=\"plan_digest\" value=\"", "\"");
+    let form = format!("estate=network&plan_digest={digest}");
+    let kind = ("content-type", "application/x-www-form-urlencoded");
+    let headers = [browser[0], browser[1], kind, ("sec-fetch-site", "same-origin")];
+    let (head, _) = serving.exchange("POST", &action, &headers, &form);
+    assert!(head.starts_with("HTTP/1.1 303 "), "{head}");
+    serving.reaches(&run, &grace, "applied");
 }
 
 #[test]

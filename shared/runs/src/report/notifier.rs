@@ -2,6 +2,7 @@
 
 use super::{Report, comment, comment::marker, status_line};
 use crate::repository_host::RepositoryHost;
+use crate::run_reference::Mode;
 use crate::run_state::Status;
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -63,7 +64,13 @@ impl Notifier for HostNotifier {
         let (state, line) = (CommitState::of(report.status), status_line(report));
         let told = self.0.set_status(commit, &context, state, &line, report.link.as_deref()).await;
         told.map_err(|error| failed(&error))?;
-        if let Some(number) = commit.pull_request {
+        // What a pull request has brought is approved and applied by a later run, of which its readers hear in the same place.
+        let number = match commit.pull_request {
+            None if report.mode == Mode::Plan.to_string() => None,
+            None => self.0.pull_request_of(commit).await.map_err(|error| failed(&error))?,
+            number => number,
+        };
+        if let Some(number) = number {
             let (marker, text) = (marker(&report.estate), comment(report));
             let told = self.0.put_comment(commit, number, &marker, &text).await;
             told.map_err(|error| failed(&error))?;

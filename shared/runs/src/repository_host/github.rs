@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::Method;
 use http::header::AUTHORIZATION;
 use providers::https::Https;
+use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -18,6 +19,20 @@ pub struct GitHub {
     api: Api,
     /// `/repos/OWNER/NAME`
     repository: String,
+}
+
+#[derive(Deserialize)]
+struct PullRequest {
+    number: u64,
+    #[serde(default)]
+    merged_at: Option<String>,
+    base: Base,
+}
+
+#[derive(Deserialize)]
+struct Base {
+    #[serde(rename = "ref")]
+    branch: String,
 }
 
 impl GitHub {
@@ -71,6 +86,15 @@ impl RepositoryHost for GitHub {
             body["target_url"] = json!(link);
         }
         self.api.write(Method::POST, &path, &body).await
+    }
+
+    async fn pull_request_of(&self, commit: &Commit) -> Result<Option<u64>, HostError> {
+        let path = format!("{}/commits/{}/pulls", self.repository, segment(&commit.sha));
+        let found: Vec<PullRequest> = self.api.get(&path).await?;
+        let merged = |request: &&PullRequest| {
+            request.merged_at.is_some() && request.base.branch == commit.branch
+        };
+        Ok(found.iter().find(merged).map(|request| request.number))
     }
 
     async fn put_comment(

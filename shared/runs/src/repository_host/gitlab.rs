@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderName, Method};
 use providers::https::Https;
+use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -17,6 +18,13 @@ pub struct GitLab {
     api: Api,
     /// `/projects/PATH`
     project: String,
+}
+
+#[derive(Deserialize)]
+struct MergeRequest {
+    iid: u64,
+    state: String,
+    target_branch: String,
 }
 
 impl GitLab {
@@ -65,6 +73,16 @@ impl RepositoryHost for GitLab {
             body["target_url"] = json!(link);
         }
         self.api.write(Method::POST, &path, &body).await
+    }
+
+    async fn pull_request_of(&self, commit: &Commit) -> Result<Option<u64>, HostError> {
+        let (project, sha) = (&self.project, segment(&commit.sha));
+        let path = format!("{project}/repository/commits/{sha}/merge_requests");
+        let found: Vec<MergeRequest> = self.api.get(&path).await?;
+        let merged = |request: &&MergeRequest| {
+            request.state == "merged" && request.target_branch == commit.branch
+        };
+        Ok(found.iter().find(merged).map(|request| request.iid))
     }
 
     async fn put_comment(

@@ -51,6 +51,12 @@ pub trait RepositoryHost: Send + Sync {
         link: Option<&str>,
     ) -> Result<(), HostError>;
 
+    /// The pull or merge request that brought a commit to its branch, if the host knows of one.
+    ///
+    /// # Errors
+    /// Where the host refuses.
+    async fn pull_request_of(&self, commit: &Commit) -> Result<Option<u64>, HostError>;
+
     /// Writes the one comment on a pull request that begins with a marker, or changes it.
     ///
     /// # Errors

@@ -44,6 +44,8 @@ fn report(status: Status, text: &str) -> Report {
 struct Host {
     asked: Mutex<Vec<(String, String, String)>>,
     comments: &'static str,
+    /// What brought a commit.
+    requests: &'static str,
 }
 
 #[async_trait]
@@ -55,10 +57,14 @@ impl Https for Host {
     ) -> Result<Response<Bytes>, HttpsError> {
         let (method, address) = (request.method().to_string(), request.uri().to_string());
         let body = String::from_utf8_lossy(request.body()).into_owned();
-        let listed =
-            method == "GET" && !address.contains("archive") && !address.contains("tarball");
+        let answer = match address.rsplit('/').next() {
+            _ if method != "GET" || address.contains("archive") => "{}",
+            _ if address.contains("tarball") => "{}",
+            Some("pulls" | "merge_requests") => self.requests,
+            _ => self.comments,
+        };
         self.asked.lock().unwrap().push((method, address, body));
-        Ok(Response::new(Bytes::from(if listed { self.comments } else { "{}" })))
+        Ok(Response::new(Bytes::from(answer)))
     }
 }
 
@@ -112,6 +118,44 @@ async fn github_has_one_comment_that_is_kept_up_to_date() {
         assert_eq!(requests.last().map(String::as_str), Some(last));
         assert_eq!(requests.len(), 3);
     }
+}
+
+#[tokio::test]
+async fn what_a_request_brought_to_its_branch_is_told_in_the_requests_comment() {
+    let merged = r#"[{"number": 5, "merged_at": null, "base": {"ref": "main"}},
+        {"number": 6, "merged_at": "2026-01-20T09:14:00Z", "base": {"ref": "next"}},
+        {"number": 8, "merged_at": "2026-01-20T09:14:00Z", "base": {"ref": "main"}}]"#;
+    let pushed = |mode: &str, repository: &str| Report {
+        mode: mode.into(),
+        commit: Some(Commit { pull_request: None, ..commit(repository) }),
+        ..report(Status::WaitingForApproval, "text")
+    };
+    let root = "https://api.github.com/repos/acme/infra";
+    for (mode, requests, last) in [
+        ("deploy", merged, format!("POST {root}/issues/8/comments")),
+        ("apply", merged, format!("POST {root}/issues/8/comments")),
+        ("deploy", "[]", format!("GET {root}/commits/1a2b3c/pulls")),
+        ("plan", merged, format!("POST {root}/statuses/1a2b3c")),
+    ] {
+        let host = Arc::new(Host { comments: "[]", requests, ..Host::default() });
+        let github = GitHub::new(host.clone(), "github.com/acme/infra", None, None);
+        let told = pushed(mode, "github.com/acme/infra");
+        HostNotifier(Arc::new(github)).notify(&told).await.unwrap();
+        let text = host.asked.lock().unwrap().last().unwrap().2.clone();
+        assert_eq!(host.requests().last(), Some(&last), "{mode} {requests}");
+        let link = "(https://api.example/runs/r1?estate=network)";
+        assert_eq!(text.contains(link), last.ends_with("comments"), "{text}");
+    }
+    let requests = r#"[{"iid": 3, "state": "opened", "target_branch": "main"},
+        {"iid": 9, "state": "merged", "target_branch": "main"}]"#;
+    let host = Arc::new(Host { comments: "[]", requests, ..Host::default() });
+    let gitlab = GitLab::new(host.clone(), "gitlab.com/acme/infra", None, None);
+    let told = pushed("deploy", "gitlab.com/acme/infra");
+    HostNotifier(Arc::new(gitlab)).notify(&told).await.unwrap();
+    let root = "https://gitlab.com/api/v4/projects/acme%2Finfra";
+    let asked = host.requests();
+    assert_eq!(asked[1], format!("GET {root}/repository/commits/1a2b3c/merge_requests"));
+    assert_eq!(asked.last(), Some(&format!("POST {root}/merge_requests/9/notes")));
 }
 
 #[tokio::test]
