@@ -161,10 +161,24 @@ impl Type {
             Type::Object(o) => o.attributes.values().any(Type::has_dynamic),
         })
     }
+    fn has_optional(&self) -> bool {
+        deep(|| match self {
+            Type::Dynamic | Type::Bool | Type::Number | Type::String => false,
+            Type::List(t) | Type::Set(t) | Type::Map(t) => t.has_optional(),
+            Type::Tuple(ts) => ts.iter().any(Type::has_optional),
+            Type::Object(o) => {
+                !o.optional.is_empty() || o.attributes.values().any(Type::has_optional)
+            }
+        })
+    }
     /// The same type with every object attribute required: the type of values that were converted
     /// to this constraint.
     #[must_use]
     pub fn without_optional(&self) -> Type {
+        // Mostly there are none, and a copy at each level of a deep type would take memory that grows with its square.
+        if !self.has_optional() {
+            return self.clone();
+        }
         deep(|| match self {
             Type::Dynamic | Type::Bool | Type::Number | Type::String => self.clone(),
             Type::List(t) => Type::list(t.without_optional()),

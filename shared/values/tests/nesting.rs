@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use values::convert::convert;
 use values::{Type, Value, json, msgpack};
 
@@ -30,4 +31,14 @@ fn too_deep_is_refused() {
         let text = "[".repeat(json::MAX_DEPTH + 1);
         assert_eq!(json::decode(text.as_bytes()).unwrap_err().0, "exceeded max depth");
     });
+}
+
+/// A copy at each level of a deep type would take memory that grows with its square.
+#[test]
+fn types_without_optional_attributes_are_shared() {
+    let ty = Type::list(Type::list(Type::Bool));
+    let (Type::List(declared), Type::List(shared)) = (&ty, ty.without_optional()) else {
+        unreachable!()
+    };
+    assert!(Arc::ptr_eq(declared, &shared));
 }

@@ -75,7 +75,7 @@ fn write(out: &mut String, value: &Value, ty: &Type) -> Result<()> {
 /// Where the text is not JSON or not of the type; the message begins with the path.
 pub fn from_json(text: &[u8], ty: &Type) -> Result<Value> {
     let mut reader = Reader::new(text);
-    let value = read(&mut reader, ty, &mut Vec::new())?;
+    let value = read(&mut reader, &ty.without_optional(), &mut Vec::new())?;
     reader.end("extraneous data after JSON value")?;
     Ok(value)
 }
@@ -209,5 +209,5 @@ fn read_dynamic(r: &mut Reader<'_>, path: &mut Vec<PathStep>) -> Result<Value> {
     let Some(body) = body else {
         return fail(path, "missing value in dynamically-typed value");
     };
-    deep(|| read(&mut Reader::new(body), &ty, path))
+    deep(|| read(&mut Reader::new(body), &ty.without_optional(), path))
 }

@@ -17,7 +17,7 @@ const LONGEST_REFINEMENT: usize = 1024;
 pub fn from_msgpack(bytes: &[u8], ty: &Type) -> Result<Value> {
     let mut reader = Reader { rest: bytes };
     let mut path = Vec::new();
-    reader.value(ty, &mut path, 0).map_err(|e| match path.is_empty() {
+    reader.value(&ty.without_optional(), &mut path, 0).map_err(|e| match path.is_empty() {
         true => e,
         false => MessagePackError(format!("{}: {}", Path(path), e.0)),
     })
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
             return error("the type of a dynamic value is required");
         };
         match crate::json::type_from_json(json) {
-            Ok(ty) => self.value(&ty, path, depth + 1),
+            Ok(ty) => self.value(&ty.without_optional(), path, depth + 1),
             Err(e) => error(format!("the type of a dynamic value is not one: {e}")),
         }
     }
