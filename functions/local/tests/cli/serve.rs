@@ -383,7 +383,7 @@ fn a_browser_decides_on_the_runs_page_and_from_nowhere_else() {
 fn from_the_comment_to_an_approval_it_is_two_clicks() {
     let laptop = Laptop::new(CONFIGURATION);
     let merged = r#"[{"number": 7, "merged_at": "2026-01-20T09:14:00Z", "base": {"ref": "main"}}]"#;
-    laptop.github.put(&format!("/repos/acme/infra/commits/{}/pulls", sha("a")), Page::file(merged));
+    laptop.github.put(format!("/repos/acme/infra/commits/{}/pulls", sha("a")), Page::file(merged));
     let comments = "/repos/acme/infra/issues/7/comments";
     laptop.github.put(comments, Page::file("[]"));
     let serving = laptop.serve();
