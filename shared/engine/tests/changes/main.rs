@@ -330,3 +330,25 @@ async fn an_index_at_the_end_of_what_is_ignored_is_for_maps() {
     assert_eq!(after("input.x").await, ("1".into(), "2".into()));
     assert_eq!(after("input[\"x\"]").await, ("1".into(), "1".into()), "an object is kept whole");
 }
+
+#[tokio::test]
+async fn an_output_of_a_module_is_waited_for_alone() {
+    let estate = TestEstate::new();
+    let root = r#"
+        module "m" {
+          source = "./m"
+          id     = terraform_data.a.id
+        }
+        resource "terraform_data" "a" { depends_on = [module.m.first] }
+    "#;
+    let child = r#"
+        variable "id" {}
+        resource "terraform_data" "first" {}
+        resource "terraform_data" "last" { input = var.id }
+        output "first" { value = terraform_data.first.id }
+    "#;
+    let files = [("main.tf", root), ("m/main.tf", child)];
+    let (_, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+    assert_eq!(applied.summary.add, 3);
+}
