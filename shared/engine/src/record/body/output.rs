@@ -60,7 +60,7 @@ impl OutputBody {
             ));
         }
         let text = match value.ty() {
-            // What was never known of has no other type, and is written without one.
+            // Of what was never known there may be no type: alone, such a null is written without a pair.
             Type::Dynamic if value.is_null() => r#"{"value":null,"type":"dynamic"}"#.to_owned(),
             _ => to_json(value, &Type::Dynamic)
                 .map_err(|_| BodyError::unwritable(key, "its value is not known"))?,
