@@ -234,7 +234,8 @@ impl ConfigurationEdges<'_> {
         let mut found = Vec::new();
         for reference in depends.iter().filter_map(|t| Reference::parse(t).ok()) {
             match &reference.subject {
-                Subject::ModuleCall(name) => {
+                // An output is waited for alone.
+                Subject::ModuleCall(name) if output_named(reference.remaining()).is_none() => {
                     let path = node.path.child(name.clone());
                     let inside = self.configuration.modules().filter(|m| {
                         m.path.0.len() >= path.0.len() && m.path.0[..path.0.len()] == *path.0

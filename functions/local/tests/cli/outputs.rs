@@ -151,3 +151,38 @@ fn the_state_before_a_targeted_plan_has_what_the_plan_has_not_looked_at() {
     assert_eq!(resources.as_array().unwrap().len(), 2, "{resources}");
     assert_eq!(prior(&[])["outputs"]["known"]["value"], 2);
 }
+
+#[test]
+fn an_output_that_never_was_known_is_recorded_as_null() {
+    let scene = Scene::new(&[(
+        "main.tf",
+        "output \"a\" {\n  value = format(\"%s\", null)\n}\noutput \"b\" {\n  value = 1\n}\n",
+    )]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    let outputs = scene.succeed(&["output", "-json"]).json();
+    let null = serde_json::json!({"sensitive": false, "type": "dynamic", "value": null});
+    assert_eq!((&outputs["a"], &outputs["b"]["value"]), (&null, &serde_json::json!(1)));
+}
+
+#[test]
+fn an_output_whose_condition_fails_has_the_value_that_was_planned() {
+    let scene = Scene::new(&[(
+        "main.tf",
+        r#"
+variable "n" {
+  default = 1
+}
+output "a" {
+  value = var.n
+  precondition {
+    condition     = var.n == 1
+    error_message = "It is not one."
+  }
+}
+"#,
+    )]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    let failed = scene.run(&["apply", "-auto-approve", "-refresh-only", "-var=n=2"]);
+    assert!(failed.stderr.contains("It is not one."), "{}", failed.stderr);
+    assert_eq!(scene.succeed(&["output", "-json", "a"]).json(), "2");
+}

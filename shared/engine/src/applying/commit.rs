@@ -81,7 +81,8 @@ async fn refresh(walk: &ApplyWalk, address: &ResourceInstance, mut state: Instan
     }
 }
 
-fn schema(
+/// The schema of an instance's resource, as its provider has it or the plan kept it.
+pub(super) fn schema(
     walk: &ApplyWalk,
     address: &ResourceInstance,
     provider: &values::address::ProviderAddress,

@@ -84,7 +84,8 @@ fn left_alone(
     previous.iter().filter(|(name, _)| unmoved(name)).map(|(n, o)| (n.clone(), o.clone())).collect()
 }
 
-/// The values as a walk has found them. What failed to evaluate keeps its recorded value: its dependencies failed.
+/// The values as a walk has found them. What failed to evaluate, as its dependencies failed, has its planned value if
+/// that is known, as in Terraform, and else keeps its recorded value.
 fn collect(walk: &ApplyWalk, working: &Working, ending: Ending) -> Option<Outputs> {
     let root = &walk.context.configuration.root.module;
     let mut outputs = Outputs::new();
@@ -99,8 +100,12 @@ fn collect(walk: &ApplyWalk, working: &Working, ending: Ending) -> Option<Output
     }
     for name in root.outputs.keys() {
         let now = working.named(&ModuleInstance::root(), Named::Output(name.clone()));
+        let planned = || {
+            let after = &walk.plan.changes.outputs.get(name)?.after;
+            after.is_wholly_known().then(|| after.clone())
+        };
         let recorded = || walk.plan.previous.outputs.get(name).map(|o| o.value.clone());
-        match now.or_else(recorded) {
+        match now.or_else(planned).or_else(recorded) {
             // What is made of objects that are not there is null.
             Some(value) if !value.is_wholly_known() => {
                 outputs.insert(name.clone(), without_unknowns(&value));

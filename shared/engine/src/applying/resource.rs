@@ -1,13 +1,16 @@
 //! The expansion of a resource, and its value once all its instances are there.
 
 use super::ApplyWalk;
+use super::commit::schema;
 use crate::evaluation::{Expansion, RepetitionData, blocking, evaluate_expansion};
 use crate::graph::Walked;
 use language::module::Repetition;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::Value;
-use values::address::{ConfigResource, InstanceKey, ModuleInstance, ResourceInstance};
+use values::address::{
+    AbsoluteResource, ConfigResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode,
+};
 
 /// Evaluates the expansion where instances change, and takes it from the plan where none does.
 pub(crate) async fn expand(walk: Arc<ApplyWalk>, resource: ConfigResource) -> Walked {
@@ -97,7 +100,27 @@ pub(crate) fn finish(walk: &ApplyWalk, resource: &ConfigResource) -> Walked {
         }
     }
     for module in working.module_instances(&resource.module).iter() {
-        working.finish_resource(&resource.resource.absolute(module));
+        let absolute = resource.resource.absolute(module);
+        stand_in(walk, resource, &absolute);
+        working.finish_resource(&absolute);
     }
     Walked::Done
+}
+
+/// Of what is not there, only the type is known.
+fn stand_in(walk: &ApplyWalk, resource: &ConfigResource, absolute: &AbsoluteResource) {
+    let working = &walk.context.working;
+    let Some(expansion) = working.expansion(absolute) else { return };
+    if resource.resource.mode == ResourceMode::Ephemeral {
+        return;
+    }
+    let Some(provider) = walk.context.configuration.provider_for(resource) else { return };
+    for key in expansion.keys() {
+        let address = absolute.instance(key);
+        if working.instance(&address).is_none()
+            && let Some(schema) = schema(walk, &address, &provider.provider)
+        {
+            working.set_instance(&address, Value::unknown(schema.ty().clone()));
+        }
+    }
 }

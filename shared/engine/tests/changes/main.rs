@@ -18,7 +18,7 @@ use engine::changes::Action;
 use engine::plan::PlanMode;
 use harness::{TestEstate, actions};
 use std::sync::Arc;
-use values::Value;
+use values::{Type, Value};
 
 #[tokio::test]
 async fn create_update_nothing_delete() {
@@ -293,8 +293,9 @@ async fn what_an_output_makes_of_nothing_is_null() {
     let one = "resource \"terraform_data\" \"a\" { input = 1 }\n";
     estate.apply(one).await;
     let text = format!(
-        "{one}resource \"terraform_data\" \"b\" {{ input = 2 }}\n{}",
-        "output \"o\" { value = [terraform_data.a.output, terraform_data.b.id] }"
+        "{one}resource \"terraform_data\" \"b\" {{ input = 2 }}\n{}\n{}",
+        "output \"o\" { value = [terraform_data.a.output, terraform_data.b.id] }",
+        "output \"p\" { value = terraform_data.b.id }"
     );
     let files = [("main.tf", text.as_str())];
     let (_, _, diagnostics) = estate.apply_in(&files, &[], PlanMode::RefreshOnly).await;
@@ -302,7 +303,8 @@ async fn what_an_output_makes_of_nothing_is_null() {
     let output = estate.state().outputs["o"].value.clone();
     let items = output.as_slice().unwrap();
     assert_eq!(items[0], Value::number(1_i64));
-    assert!(items[1].is_null(), "{output:?}");
+    assert_eq!(items[1], Value::null(Type::String), "what is not there has its type");
+    assert_eq!(estate.state().outputs["p"].value, Value::null(Type::String));
 }
 
 #[tokio::test]
@@ -327,4 +329,26 @@ async fn an_index_at_the_end_of_what_is_ignored_is_for_maps() {
     };
     assert_eq!(after("input.x").await, ("1".into(), "2".into()));
     assert_eq!(after("input[\"x\"]").await, ("1".into(), "1".into()), "an object is kept whole");
+}
+
+#[tokio::test]
+async fn an_output_of_a_module_is_waited_for_alone() {
+    let estate = TestEstate::new();
+    let root = r#"
+        module "m" {
+          source = "./m"
+          id     = terraform_data.a.id
+        }
+        resource "terraform_data" "a" { depends_on = [module.m.first] }
+    "#;
+    let child = r#"
+        variable "id" {}
+        resource "terraform_data" "first" {}
+        resource "terraform_data" "last" { input = var.id }
+        output "first" { value = terraform_data.first.id }
+    "#;
+    let files = [("main.tf", root), ("m/main.tf", child)];
+    let (_, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:#?}");
+    assert_eq!(applied.summary.add, 3);
 }

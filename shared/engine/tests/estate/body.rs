@@ -104,6 +104,10 @@ fn outputs_keep_value_type_and_mark_and_refuse_the_ephemeral() {
     let (json, ty) = OutputBody::value_and_type(&key(), &value).unwrap();
     assert_eq!(ty.get(), r#"["object",{"a":["list","number"]}]"#);
     assert_eq!(json.get(), r#"{"a":[1]}"#);
+    let (json, ty) = OutputBody::value_and_type(&key(), &Value::null(Type::String)).unwrap();
+    assert_eq!((json.get(), ty.get()), ("null", r#""string""#));
+    let (json, ty) = OutputBody::value_and_type(&key(), &Value::null(Type::Dynamic)).unwrap();
+    assert_eq!((json.get(), ty.get()), ("null", r#""dynamic""#), "never known, whatever it was");
     let ephemeral = Value::string("t").with_marks(values::Marks::EPHEMERAL);
     let error = OutputBody::value_and_type(&key(), &ephemeral).unwrap_err();
     assert!(error.to_string().contains("ephemeral"), "{error}");

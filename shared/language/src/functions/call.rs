@@ -257,7 +257,7 @@ impl Function {
             }
             unknown |= !parameter.allow_unknown && !argument.is_known();
         }
-        if unknown || dynamic {
+        if unknown && !dynamic {
             for (index, argument) in converted.iter().enumerate() {
                 if self.parameter(index).is_some_and(|parameter| parameter.keep_marks) {
                     marks = marks | argument.marks();

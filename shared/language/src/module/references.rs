@@ -388,11 +388,17 @@ impl<'c> Validation<'c, '_> {
     }
 }
 
-/// Where a reference goes on after the object that it names and its instance key.
+/// Where a reference goes on after the object that it names and its instance key. An output of a module is an object,
+/// too, also one that is not declared.
 fn steps_beyond_object(reference: &Reference) -> Option<Span> {
-    let takes_key = matches!(reference.subject, Subject::Resource(_) | Subject::ModuleCall(_));
+    let is_call = matches!(reference.subject, Subject::ModuleCall(_));
+    let takes_key = is_call || matches!(reference.subject, Subject::Resource(_));
     let beyond = match reference.remaining() {
         [TraversalStep::Index { .. }, beyond @ ..] if takes_key => beyond,
+        steps => steps,
+    };
+    let beyond = match beyond {
+        [TraversalStep::Attribute { .. }, beyond @ ..] if is_call => beyond,
         steps => steps,
     };
     let (first, last) = (beyond.first()?, beyond.last()?);

@@ -59,8 +59,12 @@ impl OutputBody {
                 "its value is ephemeral, which is never stored",
             ));
         }
-        let text = to_json(value, &Type::Dynamic)
-            .map_err(|_| BodyError::unwritable(key, "its value is not known"))?;
+        let text = match value.ty() {
+            // Of what was never known there may be no type: alone, such a null is written without a pair.
+            Type::Dynamic if value.is_null() => r#"{"value":null,"type":"dynamic"}"#.to_owned(),
+            _ => to_json(value, &Type::Dynamic)
+                .map_err(|_| BodyError::unwritable(key, "its value is not known"))?,
+        };
         let typed: Typed = serde_json::from_str(&text)
             .map_err(|_| BodyError::unwritable(key, "its value has no type"))?;
         Ok((typed.value, typed.ty))

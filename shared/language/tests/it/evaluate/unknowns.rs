@@ -85,6 +85,10 @@ fn what_is_not_known_yet_stays_sensitive() {
         assert!(errors.is_empty(), "{text}: {}", scope.errors(&errors));
         assert!(!value.is_known() && value.marks().is_sensitive(), "{text}: {value:?}");
     }
+    // As in Terraform, where not even the type is known.
+    let (value, errors, _) = scope.evaluate("lookup(local.dynamic, sensitive(\"x\"), \"d\")");
+    assert!(errors.is_empty(), "{}", scope.errors(&errors));
+    assert!(!value.is_known() && !value.marks().is_sensitive(), "{value:?}");
 }
 
 #[test]
