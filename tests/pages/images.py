@@ -17,6 +17,7 @@ def main():
         for name, file, scheme, height in [
             ("run-page", "waiting.html", "light", 1250),
             ("run-page-dark", "waiting.html", "dark", 1250),
+            ("plan-page", "demo-second.html", "light", 1100),
             ("drift-page", "drift.html", "light", 920),
         ]:
             with browser.page(PAGES / file, scheme, width=1000, height=height) as page:
