@@ -73,8 +73,8 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// The kinds that Terraform has.
-    const KINDS: [&str; 13] = [
+    /// The kinds that Terraform has, in the version that is the measure of this one.
+    pub const KINDS: [&str; 12] = [
         "azurerm",
         "consul",
         "cos",
@@ -83,7 +83,6 @@ impl Backend {
         "inmem",
         "kubernetes",
         "local",
-        "oci",
         "oss",
         "pg",
         "remote",

@@ -3,6 +3,7 @@
 use crate::{
     ProviderDiagnostic, RemoteStateError, RemoteStateReader, RemoteStateRequest, Response,
 };
+use language::module::Backend;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::schema::{Attribute, Block, Description, Schema};
@@ -56,23 +57,11 @@ pub(super) fn schema() -> Schema {
     Schema { version: 0, block: Block { attributes, ..Block::default() } }
 }
 
-/// What may be named as a backend; not all of them can be read.
-const BACKENDS: [&str; 14] = [
-    "_local",
-    "azurerm",
-    "cloud",
-    "consul",
-    "cos",
-    "gcs",
-    "http",
-    "inmem",
-    "kubernetes",
-    "local",
-    "oss",
-    "pg",
-    "remote",
-    "s3",
-];
+/// Whether it may be named as a backend; not all of them can be read.
+fn is_backend(kind: &str) -> bool {
+    // These two no `backend` block names.
+    Backend::KINDS.contains(&kind) || ["_local", "cloud"].contains(&kind)
+}
 
 pub(super) fn validate(config: &Value) -> Vec<ProviderDiagnostic> {
     let get = |name| config.attribute(name).unwrap_or(Value::dynamic_null());
@@ -85,7 +74,7 @@ pub(super) fn validate(config: &Value) -> Vec<ProviderDiagnostic> {
     match backend.as_str() {
         Some(kind) if settings.is_wholly_known() => {
             let kind = kind.to_owned();
-            if !BACKENDS.contains(&&*kind) {
+            if !is_backend(&kind) {
                 found.push(refusal(&RemoteStateError::UnknownBackend { backend: kind }));
             } else if !is_object(&settings) {
                 let detail = "an object is required".to_owned();
