@@ -24,11 +24,11 @@ pub fn status_line(report: &Report) -> String {
 /// A comment in Markdown. The first line names the estate and nothing else, so that the comment is found again and kept up
 /// to date.
 pub fn comment(report: &Report) -> String {
-    let marker = marker(&report.estate);
+    let (marker, mode) = (marker(&report.estate), report.mode.to_string());
     let commit = report.commit.as_ref().map(|commit| shortened(&commit.sha, 12));
     let options = CommentOptions {
         marker: &marker,
-        mode: &report.mode,
+        mode: &mode,
         commit: commit.as_deref(),
         link: report.link.as_deref(),
         room: LONGEST,

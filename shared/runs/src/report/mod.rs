@@ -14,6 +14,7 @@ pub use recipients::recipients;
 pub use sns::Topic;
 pub use webhook::SignedWebhook;
 
+use crate::run_reference::Mode;
 use crate::run_state::{ChangeCounts, Commit, RunState, Status};
 use serde::Serialize;
 use url::form_urlencoded::byte_serialize;
@@ -27,7 +28,7 @@ pub struct Report {
     /// The estate.
     pub estate: String,
     /// What the run was for.
-    pub mode: String,
+    pub mode: Mode,
     /// How far it is.
     pub status: Status,
     /// Why it failed or was rejected, for programs.
@@ -64,7 +65,7 @@ impl Report {
             link: api.map(|api| link(api, &estate, &run)),
             run,
             estate,
-            mode: state.mode.to_string(),
+            mode: state.mode,
             status: state.status,
             code: state.code.clone(),
             changes: state.changes,

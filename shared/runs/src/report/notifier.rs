@@ -66,7 +66,7 @@ impl Notifier for HostNotifier {
         told.map_err(|error| failed(&error))?;
         // What a pull request has brought is approved and applied by a later run, of which its readers hear in the same place.
         let number = match commit.pull_request {
-            None if report.mode == Mode::Plan.to_string() => None,
+            None if report.mode == Mode::Plan => None,
             None => self.0.pull_request_of(commit).await.map_err(|error| failed(&error))?,
             number => number,
         };

@@ -8,6 +8,7 @@ use runs::report::{
     CommitState, HostNotifier, Notifier, Report, SignedWebhook, comment, status_line,
 };
 use runs::repository_host::{GitHub, GitLab, HostKind, RepositoryHost};
+use runs::run_reference::Mode;
 use runs::run_state::{ChangeCounts, Commit, Status};
 use runs::secrets::Secret;
 use std::sync::{Arc, Mutex};
@@ -26,7 +27,7 @@ fn report(status: Status, text: &str) -> Report {
     Report {
         run: "r1".into(),
         estate: "network".into(),
-        mode: "plan".into(),
+        mode: Mode::Plan,
         status,
         code: None,
         changes: Some(ChangeCounts { add: 1, change: 2, destroy: 3, import: 0 }),
@@ -125,17 +126,17 @@ async fn what_a_request_brought_to_its_branch_is_told_in_the_requests_comment() 
     let merged = r#"[{"number": 5, "merged_at": null, "base": {"ref": "main"}},
         {"number": 6, "merged_at": "2026-01-20T09:14:00Z", "base": {"ref": "next"}},
         {"number": 8, "merged_at": "2026-01-20T09:14:00Z", "base": {"ref": "main"}}]"#;
-    let pushed = |mode: &str, repository: &str| Report {
-        mode: mode.into(),
+    let pushed = |mode: Mode, repository: &str| Report {
+        mode,
         commit: Some(Commit { pull_request: None, ..commit(repository) }),
         ..report(Status::WaitingForApproval, "text")
     };
     let root = "https://api.github.com/repos/acme/infra";
     for (mode, requests, last) in [
-        ("deploy", merged, format!("POST {root}/issues/8/comments")),
-        ("apply", merged, format!("POST {root}/issues/8/comments")),
-        ("deploy", "[]", format!("GET {root}/commits/1a2b3c/pulls")),
-        ("plan", merged, format!("POST {root}/statuses/1a2b3c")),
+        (Mode::Deploy, merged, format!("POST {root}/issues/8/comments")),
+        (Mode::Apply, merged, format!("POST {root}/issues/8/comments")),
+        (Mode::Deploy, "[]", format!("GET {root}/commits/1a2b3c/pulls")),
+        (Mode::Plan, merged, format!("POST {root}/statuses/1a2b3c")),
     ] {
         let host = Arc::new(Host { comments: "[]", requests, ..Host::default() });
         let github = GitHub::new(host.clone(), "github.com/acme/infra", None, None);
@@ -150,7 +151,7 @@ async fn what_a_request_brought_to_its_branch_is_told_in_the_requests_comment() 
         {"iid": 9, "state": "merged", "target_branch": "main"}]"#;
     let host = Arc::new(Host { comments: "[]", requests, ..Host::default() });
     let gitlab = GitLab::new(host.clone(), "gitlab.com/acme/infra", None, None);
-    let told = pushed("deploy", "gitlab.com/acme/infra");
+    let told = pushed(Mode::Deploy, "gitlab.com/acme/infra");
     HostNotifier(Arc::new(gitlab)).notify(&told).await.unwrap();
     let root = "https://gitlab.com/api/v4/projects/acme%2Finfra";
     let asked = host.requests();
