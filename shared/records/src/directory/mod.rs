@@ -6,6 +6,7 @@ mod locks;
 mod names;
 mod root;
 mod staging;
+mod syncing;
 mod tree;
 
 use std::fs::OpenOptions;

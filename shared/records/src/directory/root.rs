@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use super::staging::{self, Staged};
+use super::syncing::FolderSyncs;
 use super::{FOLDER_MODE, Kind, Opening, file_system};
 use crate::StoreError;
 use crate::error::FileOperation;
@@ -19,12 +20,13 @@ const LAYOUT: &str = "plumbline directory store 1\n";
 pub(super) struct Root {
     path: PathBuf,
     swept: Once,
+    syncs: FolderSyncs,
 }
 
 impl Root {
     pub(super) fn open(path: PathBuf, opening: Opening) -> Result<Self, StoreError> {
         file_system::require_local(&path)?;
-        let root = Self { path, swept: Once::new() };
+        let root = Self { path, swept: Once::new(), syncs: FolderSyncs::default() };
         let known = root.has_layout()?;
         match opening {
             Opening::Existing if !known => return Err(root.missing()),
@@ -82,6 +84,15 @@ impl Root {
         // At the first write and not when opening: a store that is only read is not touched.
         self.swept.call_once(|| staging::sweep(&folder));
         Staged::write(&folder, body).map_err(|error| self.or_missing(error))
+    }
+
+    /// Makes durable what was changed in folders.
+    pub(super) fn sync(&self, folders: &[(File, &Path)]) -> Result<(), StoreError> {
+        for (folder, path) in folders {
+            let synced = self.syncs.sync(folder);
+            synced.map_err(|error| StoreError::io(FileOperation::Sync, path, error))?;
+        }
+        Ok(())
     }
 
     /// The error, unless its cause is that the whole store is gone.

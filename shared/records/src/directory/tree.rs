@@ -104,7 +104,7 @@ impl Tree {
             changed.extend(path.parent().map(Path::to_owned));
             let changed = open_folders(&changed)?;
             drop(lock);
-            return sync(&changed);
+            return self.root.sync(&changed);
         }
     }
 
@@ -136,7 +136,7 @@ impl Tree {
         let changed: Vec<_> = kept.map(Path::to_owned).into_iter().collect();
         let changed = open_folders(&changed)?;
         drop(lock);
-        sync(&changed)
+        self.root.sync(&changed)
     }
 
     /// The keys that start with a prefix and the paths of their files, in the order of the keys.
@@ -275,11 +275,4 @@ fn open_folders(paths: &[PathBuf]) -> Result<Vec<(File, &Path)>, StoreError> {
         File::open(path).map_err(|error| StoreError::io(FileOperation::Sync, path, error))
     };
     paths.iter().map(|path| Ok((open(path)?, path.as_path()))).collect()
-}
-
-fn sync(folders: &[(File, &Path)]) -> Result<(), StoreError> {
-    for (folder, path) in folders {
-        folder.sync_all().map_err(|error| StoreError::io(FileOperation::Sync, path, error))?;
-    }
-    Ok(())
 }
