@@ -34,10 +34,12 @@ pub struct Call {
     pub import_identity: Option<serde_json::Value>,
     /// How far the provisioners are that run once the object is made, where it has any.
     pub provisioners: Option<ProvisionersStanding>,
+    /// Whether it may change anything outside the record, itself or by what runs with it.
+    pub reaches_outside: bool,
 }
 
 impl Call {
-    /// A call that leaves nothing by which its outcome could be found out later.
+    /// A call that reaches outside and leaves nothing by which its outcome could be found out later.
     pub fn new(object: ClaimedObject, action: ClaimedAction) -> Call {
         Call {
             object,
@@ -46,7 +48,14 @@ impl Call {
             token: None,
             import_identity: None,
             provisioners: None,
+            reaches_outside: true,
         }
+    }
+
+    /// Whether the record has to tell of it before it is made. Of a call that stays within the record nothing is left
+    /// where its end is not recorded, and whoever goes on makes it again.
+    pub fn needs_announcement(&self) -> bool {
+        self.reaches_outside || self.put_aside.is_some() || self.provisioners.is_some()
     }
 }
 
@@ -124,7 +133,8 @@ pub enum OutputsWritten {
 /// made one after the other, since a record tells of one call in flight.
 #[async_trait]
 pub trait Recorder: Send + Sync {
-    /// A provider is about to be asked to change an object: when this returns, the record says so durably.
+    /// A provider is about to be asked to change an object: when this returns, the record says so durably, where the
+    /// call [needs it](Call::needs_announcement).
     /// Whatever the call comes to, [`Recorder::write`] or [`Recorder::doubt`] follows. Provisioners that an earlier
     /// invocation has left are announced in the same way.
     async fn begin(&self, address: &ResourceInstance, call: &Call) -> Result<(), CallRefused> {

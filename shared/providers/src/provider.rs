@@ -31,6 +31,12 @@ pub trait Provider: Send + Sync {
         None
     }
 
+    /// Whether applying may change anything outside the record. Where it may not, a call that nobody knows the end of
+    /// is simply made again.
+    fn reaches_outside(&self) -> bool {
+        self.beneath().is_none_or(Provider::reaches_outside)
+    }
+
     /// All that it says of itself. Asked of the provider at most once.
     async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError>;
 

@@ -408,9 +408,10 @@ impl Target {
         token: Option<String>,
     ) -> Call {
         let provisioners = self.provisioners_standing(change);
+        let reaches_outside = self.provider.reaches_outside();
         if !plan.creates() {
             let update = Call::new(ClaimedObject::Current, ClaimedAction::Update);
-            return Call { provisioners, ..update };
+            return Call { provisioners, reaches_outside, ..update };
         }
         let random = &*self.walk.context.environment.random;
         let identity = schemas.identities.get(&self.address.resource.ty);
@@ -424,6 +425,7 @@ impl Target {
                 .or_else(|| request_token::is_known(schemas).then(|| request_token::new(random))),
             import_identity: import_identity(identity, &self.schema, config),
             provisioners,
+            reaches_outside,
             ..Call::new(ClaimedObject::Current, ClaimedAction::Create)
         }
     }

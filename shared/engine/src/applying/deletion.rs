@@ -17,10 +17,11 @@ use crate::provider_meta::running_at;
 use crate::record::body::ClaimedAction;
 use crate::recorder::{Call, CallRefused, NothingMore};
 use language::diagnostics::Diagnostic;
+use language::module::Provisioner;
 use language::source::Span;
 use providers::{ApplyResourceRequest, Provider, TypedSchema};
 use std::sync::Arc;
-use values::address::ResourceInstance;
+use values::address::{ModuleInstance, ResourceInstance};
 
 pub(crate) async fn visit(
     walk: Arc<ApplyWalk>,
@@ -213,11 +214,11 @@ impl Deletion<'_> {
         object: Object,
     ) -> bool {
         let (walk, context) = (self.walk, &self.walk.context);
-        match walk
-            .recorder
-            .begin(self.address, &Call::new(self.deposed.into(), ClaimedAction::Delete))
-            .await
-        {
+        let announced = Call {
+            reaches_outside: provider.reaches_outside() || self.provisioners(recorded).is_some(),
+            ..Call::new(self.deposed.into(), ClaimedAction::Delete)
+        };
+        match walk.recorder.begin(self.address, &announced).await {
             Ok(()) => {}
             Err(CallRefused::Unrecorded(e)) => {
                 self.fail(&e.summary, e.detail);
@@ -278,19 +279,20 @@ impl Deletion<'_> {
         ok
     }
 
-    /// Runs the provisioners that precede the deletion of a current object that is whole. Then the lease is looked at
+    /// The provisioners that precede the deletion of a current object that is whole, and the module whose they are.
+    fn provisioners(&self, recorded: &StoredObject) -> Option<(ModuleInstance, Vec<Provisioner>)> {
+        let whole = self.deposed.is_none() && recorded.status != ObjectStatus::Tainted;
+        whole.then(|| self.walk.destruction_provisioners(self.address)).flatten()
+    }
+
+    /// Runs the provisioners that precede the deletion. Then the lease is looked at
     /// again, since they may have taken long.
     async fn provision(
         &self,
         recorded: &StoredObject,
         object: &Object,
     ) -> Result<(), Unprovisioned> {
-        if self.deposed.is_some() || recorded.status == ObjectStatus::Tainted {
-            return Ok(());
-        }
-        let Some((scope, provisioners)) = self.walk.destruction_provisioners(self.address) else {
-            return Ok(());
-        };
+        let Some((scope, provisioners)) = self.provisioners(recorded) else { return Ok(()) };
         let on = Provisioned {
             address: self.address.clone(),
             scope,

@@ -4,7 +4,9 @@ use crate::support::{
 };
 use engine::estate::Spill;
 use engine::object::{DeposedKey, ObjectStatus};
-use engine::record::body::{ClaimedAction, JournalBody, JournalOutcome, decode};
+use engine::record::body::{
+    ClaimedAction, JournalBody, JournalOutcome, ProvisionersStanding, decode,
+};
 use engine::recorder::{Call, OutputsWritten, Recorder, Step};
 use engine::state::InstanceState;
 use engine::transaction::Executing;
@@ -61,6 +63,29 @@ async fn an_apply_costs_k_plus_two_for_each_call_plus_outputs_plus_ten_writes_at
     let reading = estate.read().await.unwrap();
     assert!(reading.state.instances[&first].same_objects(&instance("j")));
     assert!(reading.state.instances[&second].same_objects(&instance("j")));
+}
+
+#[tokio::test]
+async fn a_call_that_stays_within_the_record_is_announced_only_where_more_hangs_on_it() {
+    let store = Arc::new(CountingStore::new(MemoryStore::new()));
+    let estate = estate(store.clone());
+    let within = Call { reaches_outside: false, ..call(ClaimedAction::Create) };
+    let put_aside = Some(DeposedKey::new([0, 0, 0, 1]));
+    let provisioners = Some(ProvisionersStanding::Pending);
+    for (plan, call, announced) in [
+        ("p1", within.clone(), 0),
+        ("p2", Call { put_aside, ..within.clone() }, 1),
+        ("p3", Call { provisioners, ..within.clone() }, 1),
+        ("p4", Call { reaches_outside: true, ..within }, 1),
+    ] {
+        let name = format!("test_thing.{plan}");
+        let run = claiming(&estate, plan, &[(&name, ClaimedAction::Create)]).await;
+        let before = store.counts().writes();
+        run.recorder().begin(&address(&name), &call).await.unwrap();
+        assert_eq!(store.counts().writes() - before, announced, "{plan}");
+        run.recorder().write(&address(&name), &instance("i"), Step::Done).await.unwrap();
+        assert_eq!(store.counts().writes() - before, announced + 1, "{plan}");
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use engine::estate::Estate;
 use engine::identifiers::PlanId;
 use engine::record::body::{ClaimState, ClaimedAction, Phase};
 use engine::record::key::EstateName;
-use engine::recorder::{CallRefused, NothingMore, Recorder, Step};
+use engine::recorder::{Call, CallRefused, NothingMore, Recorder, Step};
 use engine::transaction::{Begun, Standing, Terms, Transaction, TransactionError, is_only_busy};
 use records::testing::{Answer, ObservedStore, Write};
 use records::{MemoryStore, RecordStore};
@@ -64,8 +64,8 @@ async fn what_was_decided_goes_on_in_another_invocation_from_the_records_alone()
     let store = Arc::new(MemoryStore::new());
     let clock = clock();
     let estate = estate_with(store.clone(), clock.clone(), 1);
-    let names =
-        ["done", "failed", "flying", "open", "unfinished"].map(|n| format!("test_thing.{n}"));
+    let names = ["done", "failed", "flying", "open", "unfinished", "within"]
+        .map(|n| format!("test_thing.{n}"));
     let creates: Vec<_> = names.iter().map(|n| (n.as_str(), ClaimedAction::Create)).collect();
     let members = members_now(&estate, &creates).await;
     let run = claiming(&estate, "p1", &creates).await;
@@ -83,6 +83,8 @@ async fn what_was_decided_goes_on_in_another_invocation_from_the_records_alone()
             recorder.write(&a, &instance(name), step).await.unwrap();
         }
     }
+    let within = Call { reaches_outside: false, ..call(ClaimedAction::Create) };
+    recorder.begin(&address("test_thing.within"), &within).await.unwrap();
     // The process dies; the next one has nothing but the store.
     drop((run, recorder));
     clock.0.store(NOW + 66, Ordering::Relaxed);
@@ -101,7 +103,9 @@ async fn what_was_decided_goes_on_in_another_invocation_from_the_records_alone()
     assert_eq!(standing("failed"), Standing::Done { failed: true });
     assert!(matches!(standing("flying"), Standing::InFlight(_)));
     assert!(matches!(standing("unfinished"), Standing::Unfinished(_)));
-    assert!(matches!(standing("open"), Standing::ToDo(claim) if !claim.begun));
+    for to_do in ["open", "within"] {
+        assert!(matches!(standing(to_do), Standing::ToDo(claim) if !claim.begun), "{to_do}");
+    }
     let done = &progress.members[&address("test_thing.done")].state;
     assert!(done.same_objects(&instance("done")));
     // What the first run could not know is written by the second, as the same run.

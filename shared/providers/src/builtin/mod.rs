@@ -72,6 +72,10 @@ impl Provider for BuiltinProvider {
         &self.address
     }
 
+    fn reaches_outside(&self) -> bool {
+        false
+    }
+
     async fn schema(&self) -> Result<Response<Arc<ProviderSchema>>, ProviderError> {
         Ok(Response::ok(self.schema.clone()))
     }

@@ -80,7 +80,8 @@ impl EstateRecorder {
             state.deposed.insert(key.clone(), object);
         }
         // An instance that the plan does not list has no claim, and its record tells nothing.
-        if let Some(mut claim) = self.own_claim(&slot) {
+        let announced = self.own_claim(&slot).filter(|_| call.needs_announcement());
+        if let Some(mut claim) = announced {
             let before = claim.clone();
             claim.attempt = self.attempt;
             claim.object = call.object.clone();
@@ -304,6 +305,7 @@ impl From<&Claim> for Call {
             token: claim.token.clone(),
             import_identity: claim.import_identity.clone(),
             provisioners: claim.provisioners,
+            reaches_outside: true,
         }
     }
 }
