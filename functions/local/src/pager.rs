@@ -2,7 +2,7 @@
 
 use crate::environment::ProcessEnvironment;
 use crate::terminal;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -19,7 +19,7 @@ pub(crate) fn write(
     match pager(environment).filter(|_| wanted).and_then(|pager| start(&pager, environment)) {
         Some(child) => through(child, write),
         None => {
-            let mut out = io::stdout().lock();
+            let mut out = BufWriter::new(io::stdout().lock());
             // Where nobody reads, nothing is lost.
             let _ = write(&mut out).and_then(|()| out.flush());
         }

@@ -10,7 +10,7 @@ use engine::plan::Plan;
 use jiff::Timestamp;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::source::Sources;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
@@ -180,7 +180,8 @@ impl Reporter {
     /// Writes to standard output. Where nobody reads, work goes on.
     pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = write(&mut **out).and_then(|()| out.flush());
+        let mut out = BufWriter::new(&mut **out);
+        let _ = write(&mut out).and_then(|()| out.flush());
     }
 
     /// Errors go to standard error, warnings to standard output; for programs all in the stream.
