@@ -53,7 +53,11 @@ where
         return if watched.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     log();
-    let runtime = match tokio::runtime::Runtime::new() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(engine::worker_threads())
+        .enable_all()
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!("the function cannot start: {error}");

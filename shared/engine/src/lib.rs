@@ -48,6 +48,7 @@ mod vertex;
 pub use applying::{Applied, ApplyOptions, Ending, Patience, ProviderSettler};
 pub use context::{Context, Variables};
 pub use environment::Environment;
+pub use evaluation::worker_threads;
 pub use planning::{GeneratedResource, PlanOptions, Target, ignored_paths};
 pub use stop::{Deadline, Stop, StopCause, StopLevel};
 pub use unanswered::Unanswered;

@@ -67,8 +67,9 @@ pub(crate) fn run(invocation: &Invocation, environment: ProcessEnvironment) -> u
     if invocation.version {
         return version::run(invocation, environment);
     }
-    // Evaluations and writes of files; more threads than this would only be started and wait.
+    // Writes of files, mostly; more threads than this would only be started and wait.
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(engine::worker_threads())
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build();

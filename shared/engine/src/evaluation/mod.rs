@@ -5,10 +5,10 @@ mod checks;
 mod context;
 mod expansion;
 pub(crate) mod named_values;
-mod off_runtime;
 mod provider_functions;
 mod read_logs;
 mod scope;
+mod threads;
 mod working;
 
 pub(crate) use check_rules::{CheckedObject, check_rules, check_rules_for};
@@ -17,7 +17,8 @@ pub(crate) use context::{EvalContext, Operation};
 pub(crate) use expansion::{
     Expansion, RepetitionData, evaluate_expansion, evaluate_expansion_in_parts,
 };
-pub(crate) use off_runtime::blocking;
 pub(crate) use read_logs::Reader;
 pub(crate) use scope::{ModuleScope, unsupported, unsupported_attribute};
+pub(crate) use threads::blocking;
+pub use threads::worker_threads;
 pub(crate) use working::{Named, Working};
