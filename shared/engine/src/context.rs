@@ -408,7 +408,7 @@ impl Context {
 /// Validation and planning may find the same mistake.
 fn without_repetitions(diagnostics: Diagnostics) -> Diagnostics {
     let mut kept: Vec<Diagnostic> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = crate::hashing::HashSet::default();
     for diagnostic in diagnostics {
         let key = (
             diagnostic.summary.clone(),

@@ -8,6 +8,7 @@ pub use assertions::TestNames;
 use crate::changes::Action;
 use crate::evaluation::{EvalContext, RepetitionData, blocking, evaluate_expansion};
 use crate::graph::{Graph, Walked, walk};
+use crate::hashing::HashSet;
 use crate::object_codec::{decode, resource_schema};
 use crate::plan::Plan;
 use crate::planning::{has_cycles, named_value};
@@ -17,7 +18,7 @@ use language::diagnostics::Diagnostics;
 use language::evaluate::ConsoleResult;
 use language::module::Configuration;
 use language::syntax::parse_expression;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use values::Value;
 use values::address::{
@@ -61,7 +62,7 @@ impl Inspection {
         if !has_cycles(&context, &graph) {
             let visit =
                 |context: Arc<EvalContext>, vertex| blocking(move || visit(&context, &vertex));
-            walk(&graph, &context, visit, |_| false).await;
+            walk(&graph, &context, context.environment.parallelism, visit, |_| false).await;
         }
         let diagnostics = context.take_diagnostics();
         (Inspection { context }, diagnostics)
@@ -228,7 +229,7 @@ fn without_detours(
         if dependencies.len() < 2 {
             return dependencies.clone();
         }
-        let mut reached = HashSet::new();
+        let mut reached = HashSet::default();
         let mut pending: Vec<&ConfigResource> =
             dependencies.iter().filter_map(|direct| all.get(direct)).flatten().collect();
         while let Some(resource) = pending.pop() {

@@ -14,6 +14,7 @@ pub mod estate;
 mod evaluation;
 pub mod existing_state;
 mod graph;
+mod hashing;
 pub mod hooks;
 pub mod identifiers;
 pub mod inspection;

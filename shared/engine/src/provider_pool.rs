@@ -2,10 +2,10 @@
 //! once.
 
 use crate::doubles::Doubles;
+use crate::hashing::HashMap;
 use crate::open_ephemerals::OpenEphemerals;
 use language::diagnostics::Diagnostic;
 use providers::{Provider, ProviderError, ProviderSchema, Providers};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::Mutex;

@@ -419,7 +419,7 @@ pub(crate) fn references_in_body(body: &Body) -> Vec<Reference> {
 /// The resources that a vertex depends on, itself or through values, providers and ephemeral resources, but not
 /// through other resources.
 pub(crate) fn direct_resources(graph: &Graph<Vertex>, of: VertexId) -> Vec<ConfigResource> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = crate::hashing::HashSet::default();
     let mut found = std::collections::BTreeSet::new();
     let mut pending: Vec<VertexId> = graph.dependencies(of).collect();
     while let Some(id) = pending.pop() {

@@ -5,12 +5,13 @@ use super::members::put_aside;
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::evaluation::EvalContext;
 use crate::graph::{Graph, VertexId};
+use crate::hashing::HashMap;
 use crate::object::DeposedKey;
 use crate::plan::{Plan, PlanMode};
 use crate::transaction::Progress;
 use crate::vertex::{ConfigurationEdges, Replaced, Vertex};
 use language::module::Configuration;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use values::address::{
     AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode,
 };
@@ -66,7 +67,7 @@ fn assemble(
         .collect();
     add_resources(&mut edges, &changed);
     let mut members = BTreeMap::<AbsoluteResource, Members>::new();
-    let mut deposed = HashMap::new();
+    let mut deposed = HashMap::default();
     for change in &plan.changes.resources {
         if change.action == Action::NoOp {
             continue;
@@ -221,7 +222,7 @@ fn dependency_closure(
     plan: &Plan,
     members: &BTreeMap<AbsoluteResource, Members>,
 ) -> BTreeMap<AbsoluteResource, BTreeSet<ConfigResource>> {
-    let mut direct = HashMap::<ConfigResource, BTreeSet<ConfigResource>>::new();
+    let mut direct = HashMap::<ConfigResource, BTreeSet<ConfigResource>>::default();
     for (address, instance) in &plan.prior.instances {
         let entry = direct.entry(address.config()).or_default();
         for object in instance.current.iter().chain(instance.deposed.values()) {

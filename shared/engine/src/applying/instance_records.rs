@@ -1,5 +1,6 @@
 //! The records of the instances that an apply touches, as they are at each moment.
 
+use crate::hashing::HashMap;
 use crate::object::{DeposedKey, Object, StoredObject};
 use crate::object_codec::encode;
 use crate::plan::Plan;
@@ -7,7 +8,6 @@ use crate::recorder::{RecordError, Recorder, Step};
 use crate::state::InstanceState;
 use crate::transaction::Progress;
 use providers::TypedSchema;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use values::address::{ProviderConfigAddress, ResourceInstance};
 

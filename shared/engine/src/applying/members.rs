@@ -1,12 +1,13 @@
 //! How far each instance is: what earlier invocations left of it, and what remains to be done.
 
 use crate::changes::{Action, ResourceInstanceChange};
+use crate::hashing::HashMap;
 use crate::object::DeposedKey;
 use crate::record::body::{Claim, ClaimedAction, ClaimedObject, ProvisionersStanding};
 use crate::recorder::Step;
 use crate::state::InstanceState;
 use crate::transaction::{MemberProgress, Progress, Standing};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 use values::address::ResourceInstance;
@@ -63,7 +64,7 @@ impl Members {
         resumed: Option<Progress>,
         parts: impl Iterator<Item = ResourceInstance>,
     ) -> Members {
-        let mut remaining = HashMap::<ResourceInstance, Remaining>::new();
+        let mut remaining = HashMap::<ResourceInstance, Remaining>::default();
         for address in parts {
             remaining.entry(address).or_default().parts += 1;
         }

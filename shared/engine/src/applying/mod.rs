@@ -26,6 +26,7 @@ use crate::checks::CheckResults;
 use crate::ephemeral;
 use crate::evaluation::{EvalContext, blocking, named_values};
 use crate::graph::{Walked, walk};
+use crate::hashing::HashMap;
 use crate::object::{DeposedKey, Object};
 use crate::plan::Plan;
 use crate::planning::{has_cycles, named_value};
@@ -42,7 +43,7 @@ use members::{Members, Part, Place};
 use providers::TypedSchema;
 use provisioning::RemovedProvisioners;
 use relocation::Relocation;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -245,9 +246,9 @@ pub(crate) async fn apply(
 ) -> (Applied, Diagnostics) {
     let graph::ApplyGraph { mut graph, deposed } =
         graph::build(&context, &plan, options.resumed.as_ref());
-    let mut changes = HashMap::new();
+    let mut changes = HashMap::default();
     let mut changed = BTreeSet::new();
-    let mut instances = HashMap::<ConfigResource, Vec<ResourceInstance>>::new();
+    let mut instances = HashMap::<ConfigResource, Vec<ResourceInstance>>::default();
     for (index, change) in plan.changes.resources.iter().enumerate() {
         changes.insert((change.address.clone(), change.deposed.clone()), index);
         if change.deposed.is_some() {
@@ -304,7 +305,14 @@ pub(crate) async fn apply(
     });
     if !has_cycles(&walk_state.context, &graph) {
         ephemeral::close_after_use(&mut graph);
-        walk(&graph, &walk_state, visit, Vertex::is_always_visited).await;
+        walk(
+            &graph,
+            &walk_state,
+            walk_state.context.environment.parallelism,
+            visit,
+            Vertex::is_always_visited,
+        )
+        .await;
     }
     walk_state.tell_of_earlier_failures();
     let left = walk_state.left.load(Ordering::SeqCst);

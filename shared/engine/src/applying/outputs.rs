@@ -9,6 +9,7 @@ use super::resource::{planned_expansion, value_of};
 use super::{ApplyWalk, Ending};
 use crate::evaluation::{EvalContext, Expansion, Named, Operation, Working, blocking};
 use crate::graph::{Graph, Walked, walk};
+use crate::hashing::HashMap;
 use crate::object_change::without_unknowns;
 use crate::object_codec::{mark_by_schema, resource_schema};
 use crate::plan::PlanMode;
@@ -18,7 +19,7 @@ use crate::state::{InstanceState, OutputState, State};
 use crate::vertex::{ConfigurationEdges, Vertex};
 use language::diagnostics::Diagnostic;
 use providers::TypedSchema;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use values::address::{
     AbsoluteResource, ConfigResource, ModuleInstance, ResourceInstance, ResourceMode,
@@ -133,7 +134,7 @@ fn moved(walk: &ApplyWalk, now: &State) -> Moved {
     });
     let vanished = planned.keys().filter(|address| !now.instances.contains_key(*address));
     let found = appeared_or_changed.map(|(address, instance)| (address, Some(&**instance)));
-    let mut moved = Moved::new();
+    let mut moved = Moved::default();
     for (address, instance) in found.chain(vanished.map(|address| (address, None))) {
         let resource = address.config();
         let counts = address.resource.mode == ResourceMode::Managed
@@ -181,7 +182,7 @@ fn value(
 async fn evaluate(apply: &Arc<ApplyWalk>, moved: Moved) -> Working {
     let again = Arc::new(Again { context: again(&apply.context), moved, walk: apply.clone() });
     let graph = graph(apply);
-    walk(&graph, &again, Again::visit, |_| false).await;
+    walk(&graph, &again, again.context.environment.parallelism, Again::visit, |_| false).await;
     match Arc::try_unwrap(again) {
         Ok(again) => again.context.working,
         // Every visit has ended.

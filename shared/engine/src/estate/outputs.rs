@@ -1,8 +1,9 @@
 use super::{Estate, EstateError, Swapped, swap};
+use crate::hashing::HashMap;
 use crate::record::body::{OutputBody, WrittenBy, decode};
 use crate::state::OutputState;
 use records::{Key, Record, Version};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::Value;
 

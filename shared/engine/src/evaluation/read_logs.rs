@@ -1,8 +1,8 @@
 //! What evaluations looked at, kept by what was evaluated.
 
 use super::working::Named;
+use crate::hashing::HashMap;
 use language::reads::{PartReads, ReadLog};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use values::address::{AbsoluteResource, ModuleInstance, ProviderConfigAddress, ResourceInstance};
 

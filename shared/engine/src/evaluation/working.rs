@@ -2,7 +2,8 @@
 //! instance, and how modules and resources expand.
 
 use super::expansion::{Expansion, RepetitionData};
-use std::collections::{BTreeMap, HashMap};
+use crate::hashing::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use values::Value;
 use values::address::{

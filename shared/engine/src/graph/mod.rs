@@ -4,7 +4,8 @@ mod walk;
 
 pub(crate) use walk::{Walked, walk};
 
-use std::collections::{BTreeSet, HashMap};
+use crate::hashing::HashMap;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 
 /// Index of a vertex in its graph.
@@ -27,7 +28,7 @@ pub(crate) struct Graph<V> {
 
 impl<V: Clone + Eq + Hash> Graph<V> {
     pub(crate) fn new() -> Graph<V> {
-        Graph { vertices: Vec::new(), ids: HashMap::new(), dependencies: Vec::new() }
+        Graph { vertices: Vec::new(), ids: HashMap::default(), dependencies: Vec::new() }
     }
 
     /// Adds a vertex; the same vertex again gives the same id.

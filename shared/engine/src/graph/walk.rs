@@ -16,14 +16,19 @@ pub(crate) enum Walked {
     Failed,
 }
 
-/// Visits all vertices, each after what it depends on, as many at once as the graph allows; what
-/// bounds the work in flight is inside `visit`, and `shared` is what all visits have. Dependents of a
-/// failed vertex are not visited, but for those that `always` are, whatever became of what they wait for.
+/// Visits that need no permit, or wait for one: enough to keep those busy that have one. Each costs memory, and more would
+/// only wait.
+const WAITING: usize = 64;
+
+/// Visits all vertices, each after what it depends on; `shared` is what all visits have. What bounds the work in flight
+/// to `parallelism` is inside `visit`. Dependents of a failed vertex are not visited, but for those that `always` are,
+/// whatever became of what they wait for.
 ///
 /// The graph must have no cycles. Returns when nothing is left to visit or in flight.
 pub(crate) async fn walk<V, S, F>(
     graph: &Graph<V>,
     shared: &Arc<S>,
+    parallelism: usize,
     visit: impl Fn(Arc<S>, V) -> F,
     always: impl Fn(&V) -> bool,
 ) where
@@ -35,8 +40,11 @@ pub(crate) async fn walk<V, S, F>(
     let mut failed = vec![false; graph.len()];
     let mut ready: VecDeque<VertexId> = graph.ids().filter(|id| waiting[id.index()] == 0).collect();
     let mut running: JoinSet<(VertexId, Walked)> = JoinSet::new();
+    let at_once = parallelism.saturating_add(WAITING);
     loop {
-        while let Some(id) = ready.pop_front() {
+        while running.len() < at_once
+            && let Some(id) = ready.pop_front()
+        {
             if failed[id.index()] && !always(graph.vertex(id)) {
                 release(id, Walked::Failed, &dependents, &mut waiting, &mut failed, &mut ready);
                 continue;
@@ -95,7 +103,7 @@ mod tests {
             seen.lock().unwrap().push(v);
             if v == "b" { Walked::Failed } else { Walked::Done }
         };
-        walk(&g, &seen, visit, |v| *v == "close").await;
+        walk(&g, &seen, 10, visit, |v| *v == "close").await;
         let mut seen = seen.lock().unwrap().clone();
         assert_eq!(seen[0], "a");
         seen.sort();

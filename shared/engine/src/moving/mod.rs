@@ -7,13 +7,14 @@ mod statement;
 mod validation;
 
 use crate::evaluation::EvalContext;
+use crate::hashing::HashMap;
 use crate::state::State;
 use execution::Addresses;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::Configuration;
 use language::source::Span;
 use statement::Statement;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use values::address::{ConfigResource, ResourceInstance};
 
@@ -129,7 +130,7 @@ fn renamed_resources(
     moved: &State,
     moves: &MovedInstances,
 ) -> HashMap<ConfigResource, BTreeSet<ConfigResource>> {
-    let mut renamed = HashMap::<ConfigResource, BTreeSet<ConfigResource>>::new();
+    let mut renamed = HashMap::<ConfigResource, BTreeSet<ConfigResource>>::default();
     for (now, origin) in moves {
         let (now, origin) = (now.config(), origin.config());
         if now != origin {

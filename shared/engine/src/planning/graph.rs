@@ -5,6 +5,7 @@ use super::targeting::{Target, Targeting};
 use crate::declared::is_there;
 use crate::evaluation::{EvalContext, Operation};
 use crate::graph::{Graph, VertexId};
+use crate::hashing::{HashMap, HashSet};
 use crate::plan::PlanMode;
 use crate::state::State;
 use crate::vertex::{ConfigurationEdges, Vertex, direct_resources, references_in_body};
@@ -12,7 +13,7 @@ use language::diagnostics::Diagnostic;
 use language::module::{Configuration, ModuleNode, ResourceBlock};
 use language::reference::{Reference, Subject, references_in};
 use language::syntax::ast::Traversal;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode};
 
@@ -162,7 +163,7 @@ fn data_depends_on(
     declared: &[ConfigResource],
 ) -> HashMap<ConfigResource, BTreeSet<ConfigResource>> {
     let configuration = &*context.configuration;
-    let mut found = HashMap::new();
+    let mut found = HashMap::default();
     for resource in declared.iter().filter(|r| r.resource.mode == ResourceMode::Data) {
         let Some(node) = configuration.get(&resource.module) else { continue };
         let Some(block) = node.module.resources.get(&resource.resource) else { continue };

@@ -224,7 +224,14 @@ async fn walked(
     let errored = walk_state.context.report(excluded) || has_cycles(&walk_state.context, &graph);
     if !errored {
         close(&mut graph);
-        walk(&graph, &walk_state, visit, Vertex::is_always_visited).await;
+        walk(
+            &graph,
+            &walk_state,
+            walk_state.context.environment.parallelism,
+            visit,
+            Vertex::is_always_visited,
+        )
+        .await;
     }
     Planning { walk: walk_state, errored }
 }
@@ -246,7 +253,8 @@ async fn visit(walk: Arc<PlanWalk>, vertex: Vertex) -> Walked {
     match vertex {
         Vertex::Close(resource) => ephemeral::close(&walk.context, &resource).await,
         _ if walk.context.stop.is_stopping() => Walked::Failed,
-        Vertex::Resource(resource) => resource::visit(walk, resource).await,
+        // The largest by far, so that the others need not have room for it.
+        Vertex::Resource(resource) => Box::pin(resource::visit(walk, resource)).await,
         Vertex::Provider(address) => named_values::provider(&walk.context, &address).await,
         vertex => evaluate(walk, vertex).await,
     }

@@ -7,11 +7,12 @@
 use super::PlanWalk;
 use crate::changes::{Action, ActionReason, ResourceInstanceChange};
 use crate::evaluation::{Expansion, Named, Reader};
+use crate::hashing::{HashMap, HashSet};
 use crate::reads::{LookedAt, ReadPath, Reads};
 use language::module::ModuleNode;
 use language::reads::{Extent, PartLog, PartReads, Read, ReadStep};
 use language::reference::Subject;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use values::address::{
     AbsoluteResource, InstanceKey, ModuleInstance, ModuleStep, ProviderConfigAddress,
@@ -65,9 +66,9 @@ pub(super) fn reads(walk: &PlanWalk, changes: &[ResourceInstanceChange]) -> Read
     let mut search = Search {
         walk,
         logs: walk.context.logs.take(),
-        visited: HashSet::new(),
-        seen: HashSet::new(),
-        seen_calls: HashSet::new(),
+        visited: HashSet::default(),
+        seen: HashSet::default(),
+        seen_calls: HashSet::default(),
         pending: Vec::new(),
         postponed: Vec::new(),
         purpose: Use::Planned,

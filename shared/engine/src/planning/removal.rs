@@ -2,10 +2,10 @@
 
 use super::PlanWalk;
 use crate::changes::{Action, ResourceInstanceChange};
+use crate::hashing::HashSet;
 use crate::plan::PlanMode;
 use language::diagnostics::{Diagnostic, Diagnostics};
 use language::module::{Configuration, RemovedSubject};
-use std::collections::HashSet;
 use values::address::{ConfigResource, ModulePath, ResourceInstance};
 
 /// What is left alone in the world when its record goes.

@@ -194,32 +194,40 @@ async fn plan_instances(
     wanted: Vec<(ResourceInstance, RepetitionData)>,
     imports: ImportedObjects,
 ) -> bool {
+    // Most resources have one.
+    if let [(address, data)] = &*wanted {
+        return Box::pin(plan_instance(walk, declared, &imports, address, data)).await;
+    }
     let mut ok = true;
-    let imports = Arc::new(imports);
-    let mut wanted = wanted.into_iter();
+    let mut wanted = wanted.iter();
     let mut running = FuturesUnordered::new();
     let limit = walk.context.environment.parallelism.max(1);
     loop {
         while running.len() < limit {
             let Some((address, data)) = wanted.next() else { break };
-            let (walk, declared, imports) = (walk.clone(), declared.clone(), imports.clone());
-            running.push(async move {
-                let Some(_permit) = walk.context.permit().await else { return false };
-                if walk.context.stop.is_stopping() {
-                    return false;
-                }
-                match declared.resource.resource.mode {
-                    ResourceMode::Managed => {
-                        managed::plan(&walk, &declared, &address, &data, &imports).await
-                    }
-                    _ => data::plan(&walk, &declared, &address, &data).await,
-                }
-            });
+            running.push(plan_instance(walk, declared, &imports, address, data));
         }
         match running.next().await {
             Some(done) => ok &= done,
             None => return ok,
         }
+    }
+}
+
+async fn plan_instance(
+    walk: &Arc<PlanWalk>,
+    declared: &Arc<Declared>,
+    imports: &ImportedObjects,
+    address: &ResourceInstance,
+    data: &RepetitionData,
+) -> bool {
+    let Some(_permit) = walk.context.permit().await else { return false };
+    if walk.context.stop.is_stopping() {
+        return false;
+    }
+    match declared.resource.resource.mode {
+        ResourceMode::Managed => managed::plan(walk, declared, address, data, imports).await,
+        _ => data::plan(walk, declared, address, data).await,
     }
 }
 

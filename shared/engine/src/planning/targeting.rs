@@ -1,13 +1,14 @@
 //! `-target`: planning some resources, with all that they depend on, and nothing else.
 
 use crate::graph::{Graph, VertexId};
+use crate::hashing::{HashMap, HashSet};
 use crate::moving::MovedInstances;
 use crate::plan::PlanMode;
 use crate::state::State;
 use crate::vertex::Vertex;
 use language::diagnostics::Diagnostic;
 use language::module::{is_reserved, reserved};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use values::address::{
@@ -117,7 +118,7 @@ impl Targeting {
         mode: PlanMode,
         prior: &State,
     ) -> (Targeting, Vec<bool>) {
-        let mut direct = HashSet::new();
+        let mut direct = HashSet::default();
         for id in graph.ids() {
             if let Vertex::Resource(resource) = graph.vertex(id)
                 && targets.iter().any(|target| target.concerns(resource))
@@ -127,11 +128,11 @@ impl Targeting {
         }
         let dependents = match mode {
             PlanMode::Destroy => dependents(&direct, targets, prior),
-            PlanMode::Normal | PlanMode::RefreshOnly => HashSet::new(),
+            PlanMode::Normal | PlanMode::RefreshOnly => HashSet::default(),
         };
         let destroying = mode == PlanMode::Destroy;
         let mut wanted = Vec::new();
-        let mut deleted = HashSet::new();
+        let mut deleted = HashSet::default();
         for id in graph.ids() {
             let Vertex::Resource(resource) = graph.vertex(id) else { continue };
             if !direct.contains(resource) && !dependents.contains(resource) {
@@ -165,7 +166,7 @@ fn dependents(
     targets: &[Target],
     prior: &State,
 ) -> HashSet<ConfigResource> {
-    let mut by_dependency = HashMap::<&ConfigResource, BTreeSet<ConfigResource>>::new();
+    let mut by_dependency = HashMap::<&ConfigResource, BTreeSet<ConfigResource>>::default();
     for (address, instance) in &prior.instances {
         for object in instance.current.iter().chain(instance.deposed.values()) {
             for dependency in object.dependencies.iter() {
@@ -177,7 +178,7 @@ fn dependents(
     let mut pending: Vec<ConfigResource> =
         deleted.map(ResourceInstance::config).filter(|r| direct.contains(r)).collect();
     let mut seen: HashSet<ConfigResource> = pending.iter().cloned().collect();
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     while let Some(next) = pending.pop() {
         for dependent in by_dependency.get(&next).into_iter().flatten() {
             found.insert(dependent.clone());

@@ -6,6 +6,7 @@ use super::{Forgotten, Outcome, PlanOptions, PlanWalk, Rehearsed, data, named_va
 use crate::ephemeral;
 use crate::evaluation::{EvalContext, blocking, named_values};
 use crate::graph::{Walked, walk};
+use crate::hashing::HashMap;
 use crate::moving::Moves;
 use crate::object::Object;
 use crate::object_codec::resource_schema;
@@ -14,7 +15,7 @@ use crate::provider_meta::running_at;
 use crate::vertex::Vertex;
 use futures::stream::{self, StreamExt};
 use language::diagnostics::Diagnostics;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use values::address::{
     AbsoluteResource, ConfigResource, ProviderConfigAddress, ResourceInstance, ResourceMode,
@@ -93,7 +94,7 @@ pub(crate) async fn with_providers(
         .filter(|(address, _)| graph.id(&Vertex::Resource(address.config())).is_some())
         .filter_map(|(address, instance)| Some((address, instance, instance.current.as_ref()?)))
         .collect();
-    let mut configuring = HashMap::<_, Vec<_>>::new();
+    let mut configuring = HashMap::<_, Vec<_>>::default();
     for (address, instance, object) in &needed {
         walk_state.context.working.set_instance(address, object.value.clone());
         if address.resource.mode == ResourceMode::Data {
@@ -103,7 +104,8 @@ pub(crate) async fn with_providers(
     }
     walk_state.context.working.finish_instances(needed.iter().map(|(address, ..)| *address));
     let reading = Arc::new(Reading { walk: walk_state, configuring, found: Mutex::default() });
-    walk(&graph, &reading, Reading::visit, |_| false).await;
+    walk(&graph, &reading, reading.walk.context.environment.parallelism, Reading::visit, |_| false)
+        .await;
     reading
 }
 

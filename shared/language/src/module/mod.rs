@@ -28,6 +28,7 @@ mod variable;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use values::address::Resource;
 
@@ -70,7 +71,7 @@ pub struct Module {
     /// `output` blocks.
     pub outputs: IndexMap<Arc<str>, Output>,
     /// `resource`, `data` and `ephemeral` blocks.
-    pub resources: IndexMap<Resource, ResourceBlock>,
+    pub resources: IndexMap<Resource, ResourceBlock, RandomState>,
     /// `module` blocks.
     pub module_calls: IndexMap<Arc<str>, ModuleCall>,
     /// `provider` blocks.

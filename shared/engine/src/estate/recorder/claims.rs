@@ -3,6 +3,7 @@
 use super::messages::not_begun;
 use super::{EstateRecorder, Kind, Mark, Slot, lock};
 use crate::estate::{Swapped, swap_instance};
+use crate::hashing::HashMap;
 use crate::identifiers::hexadecimal;
 use crate::object::DeposedKey;
 use crate::record::body::{
@@ -12,7 +13,7 @@ use crate::record::body::{
 use crate::recorder::{Call, CallRefused, NothingMore, RecordError, Step};
 use crate::state::InstanceState;
 use crate::transaction::{MemberProgress, Progress, Standing, TransactionError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use values::address::ResourceInstance;

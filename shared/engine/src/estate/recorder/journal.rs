@@ -1,7 +1,8 @@
 //! What this attempt did, as it goes.
 
+use crate::hashing::HashMap;
 use crate::record::body::{ClaimedAction, ClaimedObject, JournalEntry, JournalOutcome};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use values::address::ResourceInstance;
 
 #[derive(Default)]

@@ -5,6 +5,7 @@ mod journal;
 mod messages;
 
 use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap, swap_instance};
+use crate::hashing::HashMap;
 use crate::identifiers::{PlanId, RunId, WriteId, hexadecimal};
 use crate::record::body::{
     Claim, ClaimedObject, Doubt, FORMAT, InstanceBody, JournalEntry, JournalOutcome, MovedFrom,
@@ -21,7 +22,7 @@ use claims::Turns;
 use journal::Journal;
 use messages::{conflict, recorded_in_part, taken_over_while_provisioning, unwritable};
 use records::{Key, StoreError, Version};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use values::Value;
 use values::address::{ResourceInstance, ResourceMode};

@@ -1,11 +1,11 @@
 use super::{BodyError, PathBody};
+use crate::hashing::HashMap;
 use crate::object::{ObjectStatus, StoredIdentity, StoredObject};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use records::Key;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::sync::Arc;
 use values::address::{ConfigResource, ProviderConfigAddress, ResourceInstance};
 
