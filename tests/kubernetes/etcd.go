@@ -28,6 +28,9 @@ func startEtcd(folder string) (string, error) {
 	config.ListenClientUrls, config.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
 	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
+	// A cache of the API server whose objects do not change learns by this how recent it is: without it, a list from the
+	// cache can wait until it times out.
+	config.WatchProgressNotifyInterval = 5 * time.Second
 	// What is kept here is of no use after the test.
 	config.UnsafeNoFsync = true
 	server, err := embed.StartEtcd(config)

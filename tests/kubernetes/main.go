@@ -102,13 +102,14 @@ func announce(identity identity) error {
 func untilReady(client *http.Client, address string) error {
 	deadline := time.Now().Add(2 * time.Minute)
 	for {
-		answer, err := client.Get(address + "/readyz")
+		answer, err := client.Get(address + "/readyz?verbose")
 		if err == nil {
+			checks, _ := io.ReadAll(answer.Body)
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
 				return nil
 			}
-			err = fmt.Errorf("/readyz answers %s", answer.Status)
+			err = fmt.Errorf("/readyz answers %s: %s", answer.Status, checks)
 		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the server is not ready after two minutes: %w", err)
