@@ -70,6 +70,14 @@ impl Plan {
         }
     }
 
+    /// Leaves outputs as they are recorded whose values cannot be known before something is applied that this plan
+    /// does not do: of a plan that only brings the records up to the world.
+    pub fn keep_outputs_that_are_unknown(&mut self) {
+        if self.mode == PlanMode::RefreshOnly {
+            self.changes.outputs.retain(|_, change| change.after.is_wholly_known());
+        }
+    }
+
     /// A plan that was not made.
     pub(crate) fn empty(mode: PlanMode, timestamp: i64, previous: Arc<State>) -> Plan {
         Plan {

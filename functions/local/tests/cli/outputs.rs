@@ -29,6 +29,38 @@ output "all" {
 }
 
 #[test]
+fn refreshing_keeps_outputs_that_are_not_known_before_an_apply() {
+    let before = r#"
+resource "terraform_data" "a" {
+  input = "a"
+}
+output "partly" {
+  value = { known = 1, later = terraform_data.a.output }
+}
+output "wholly" {
+  value = terraform_data.a.output
+}
+output "other" {
+  value = "old"
+}
+"#;
+    let scene = Scene::new(&[("main.tf", before)]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    let after = before
+        .replace("later = terraform_data.a.output", "later = terraform_data.b.output")
+        .replace("value = terraform_data.a.output", "value = terraform_data.b.output")
+        .replace("\"old\"", "\"new\"");
+    let added = "resource \"terraform_data\" \"b\" {\n  input = \"b\"\n}\n";
+    scene.write("main.tf", format!("{after}{added}").as_bytes());
+    let refreshed = scene.succeed(&["refresh"]);
+    assert!(refreshed.stdout.contains("\"later\" = \"a\""), "{}", refreshed.stdout);
+    let outputs = scene.succeed(&["output", "-json"]).json();
+    assert_eq!(outputs["partly"]["value"], serde_json::json!({"known": 1, "later": "a"}));
+    assert_eq!(outputs["wholly"]["value"], "a");
+    assert_eq!(outputs["other"]["value"], "new");
+}
+
+#[test]
 fn what_is_about_to_go_may_be_wrong() {
     let scene = Scene::new(&[(
         "main.tf",
