@@ -3,7 +3,7 @@
 use crate::order::by_address;
 use engine::changes::Action;
 use engine::object::{DeposedKey, Object, StoredObject};
-use engine::plan::Plan;
+use engine::plan::{Plan, PlanMode};
 use engine::state::{InstanceState, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -66,6 +66,10 @@ impl ShownState {
         let left = left.filter_map(|(address, instance)| recorded(address, instance, plan));
         let previous = plan.previous.outputs.iter().map(|(k, o)| (k.clone(), o.value.clone()));
         let mut outputs: BTreeMap<Arc<str>, Value> = previous.collect();
+        if plan.mode == PlanMode::Destroy && !plan.targeted {
+            // One that is null by now is not there to be destroyed.
+            outputs.retain(|name, _| plan.changes.outputs.contains_key(name));
+        }
         // Outputs that are known by now are part of what was read.
         for (name, change) in &plan.changes.outputs {
             let known = match change.action {

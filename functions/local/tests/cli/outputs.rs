@@ -29,6 +29,35 @@ output "all" {
 }
 
 #[test]
+fn a_destroy_plan_shows_outputs_without_configuration_as_recorded() {
+    let resource = "variable \"n\" {\n  default = 1\n}\nresource \"terraform_data\" \"a\" {\n  count = var.n\n}\n\
+                    output \"only\" {\n  value = one(terraform_data.a[*].id)\n}\n";
+    let removed = "output \"removed\" {\n  value = \"was\"\n}\n";
+    let scene = Scene::new(&[("main.tf", &format!("{resource}{removed}"))]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.write("main.tf", resource.as_bytes());
+    scene.succeed(&["plan", "-destroy", "-out=plan.bin"]);
+    let shown = scene.succeed(&["show", "-json", "plan.bin"]).json();
+    let deleted = serde_json::json!({
+        "actions": ["delete"], "before": "was", "after": null, "after_unknown": false,
+        "before_sensitive": false, "after_sensitive": false
+    });
+    assert_eq!(shown["output_changes"]["removed"], deleted);
+    assert!(shown["output_changes"]["only"]["before"].is_string(), "{shown}");
+    assert_eq!(shown["prior_state"]["values"]["outputs"]["removed"]["value"], "was");
+    // What a normal plan would leave null is not there any more.
+    scene.succeed(&["plan", "-destroy", "-var=n=0", "-out=plan.bin"]);
+    let shown = scene.succeed(&["show", "-json", "plan.bin"]).json();
+    let names = |object: &serde_json::Value| -> Vec<String> {
+        object.as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(names(&shown["output_changes"]), ["removed"]);
+    assert_eq!(names(&shown["prior_state"]["values"]["outputs"]), ["removed"]);
+    scene.succeed(&["apply", "plan.bin"]);
+    assert_eq!(scene.succeed(&["output", "-json"]).json(), serde_json::json!({}));
+}
+
+#[test]
 fn refreshing_keeps_outputs_that_are_not_known_before_an_apply() {
     let before = r#"
 resource "terraform_data" "a" {
