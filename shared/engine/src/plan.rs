@@ -47,7 +47,7 @@ pub struct Plan {
     pub prior: Arc<State>,
     /// Objects that instances take over, by the identifiers that their providers know them by.
     pub imports: BTreeMap<ResourceInstance, Arc<str>>,
-    /// What the check blocks came to, as far as that is known.
+    /// What all conditions came to, as far as that is known.
     pub checks: CheckResults,
     /// What its changes looked at. Empty for a plan that was read from a file, whose read set has it.
     pub reads: Reads,

@@ -29,7 +29,9 @@ pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
 use crate::ephemeral;
-use crate::evaluation::{EvalContext, Named, Operation, blocking, check, named_values};
+use crate::evaluation::{
+    EvalContext, Named, Operation, blocking, check, named_values, planned_checks,
+};
 use crate::graph::{Graph, Walked, walk};
 use crate::moving::{Moves, moved_state};
 use crate::plan::{Plan, PlanMode, RefreshedInstance, Schemas, Seen};
@@ -171,7 +173,7 @@ pub(crate) async fn plan(
         changes: Changes { resources: found.changes, outputs },
         drift: found.drift,
         imports: found.imports,
-        checks: context.checks.take(),
+        checks: planned_checks(context, mode),
         reads,
         previous,
         targeted,
