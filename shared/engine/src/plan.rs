@@ -47,7 +47,7 @@ pub struct Plan {
     pub prior: Arc<State>,
     /// Objects that instances take over, by the identifiers that their providers know them by.
     pub imports: BTreeMap<ResourceInstance, Arc<str>>,
-    /// What the check blocks came to, as far as that is known.
+    /// What all conditions came to, as far as that is known.
     pub checks: CheckResults,
     /// What its changes looked at. Empty for a plan that was read from a file, whose read set has it.
     pub reads: Reads,
@@ -67,6 +67,14 @@ impl Plan {
             // What was moved away is recorded elsewhere.
             None if !self.prior.instances.contains_key(address) => None,
             None => self.previous.instances.get(address),
+        }
+    }
+
+    /// Leaves outputs as they are recorded whose values cannot be known before something is applied that this plan
+    /// does not do: of a plan that only brings the records up to the world.
+    pub fn keep_outputs_that_are_unknown(&mut self) {
+        if self.mode == PlanMode::RefreshOnly {
+            self.changes.outputs.retain(|_, change| change.after.is_wholly_known());
         }
     }
 

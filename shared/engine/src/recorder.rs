@@ -1,5 +1,6 @@
 //! Where apply puts what it learns, the moment it learns it.
 
+use crate::checks::CheckResults;
 use crate::object::DeposedKey;
 use crate::record::body::{ClaimedAction, ClaimedObject, ProvisionersStanding};
 use crate::state::{InstanceState, OutputState, State};
@@ -201,4 +202,10 @@ pub trait Recorder: Send + Sync {
         planned: &BTreeMap<Arc<str>, OutputState>,
         outputs: &BTreeMap<Arc<str>, Value>,
     ) -> Result<OutputsWritten, RecordError>;
+
+    /// What all conditions of the configuration came to. A conflict is ignored: another run has found out since.
+    async fn write_checks(&self, checks: &CheckResults) -> Result<(), RecordError> {
+        let _ = checks;
+        Ok(())
+    }
 }

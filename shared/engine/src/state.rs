@@ -1,5 +1,6 @@
 //! What the records of an estate say, read at one time.
 
+use crate::checks::CheckResults;
 use crate::object::{DeposedKey, StoredObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub struct State {
     pub instances: BTreeMap<ResourceInstance, Arc<InstanceState>>,
     /// Root outputs by name.
     pub outputs: BTreeMap<Arc<str>, OutputState>,
+    /// What conditions came to in the last apply.
+    pub checks: ChecksState,
 }
 
 /// Identity of an estate.
@@ -47,6 +50,15 @@ pub struct OutputState {
     /// Its value; carries the sensitive mark where the output is sensitive.
     pub value: Value,
     /// The store's version of its record.
+    pub version: Option<records::Version>,
+}
+
+/// What conditions came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChecksState {
+    /// Their results.
+    pub results: CheckResults,
+    /// The store's version of their record.
     pub version: Option<records::Version>,
 }
 

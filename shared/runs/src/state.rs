@@ -67,6 +67,7 @@ pub async fn shown_state(providers: &dyn Providers, state: &State) -> (ShownStat
     }
     shown.outputs =
         state.outputs.iter().map(|(name, output)| (name.clone(), output.value.clone())).collect();
+    shown.checks = state.checks.results.clone();
     for decoder in decoders.into_values().flatten() {
         decoder.provider.close().await;
     }

@@ -2,8 +2,9 @@
 
 use crate::order::by_address;
 use engine::changes::Action;
+use engine::checks::CheckResults;
 use engine::object::{DeposedKey, Object, StoredObject};
-use engine::plan::Plan;
+use engine::plan::{Plan, PlanMode};
 use engine::state::{InstanceState, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct ShownState {
     pub instances: Vec<ShownInstance>,
     /// Root outputs; those that are sensitive carry the mark.
     pub outputs: BTreeMap<Arc<str>, Value>,
+    /// What conditions came to in the last apply.
+    pub checks: CheckResults,
 }
 
 /// One instance and its objects.
@@ -66,6 +69,10 @@ impl ShownState {
         let left = left.filter_map(|(address, instance)| recorded(address, instance, plan));
         let previous = plan.previous.outputs.iter().map(|(k, o)| (k.clone(), o.value.clone()));
         let mut outputs: BTreeMap<Arc<str>, Value> = previous.collect();
+        if plan.mode == PlanMode::Destroy && !plan.targeted {
+            // One that is null by now is not there to be destroyed.
+            outputs.retain(|name, _| plan.changes.outputs.contains_key(name));
+        }
         // Outputs that are known by now are part of what was read.
         for (name, change) in &plan.changes.outputs {
             let known = match change.action {
@@ -78,7 +85,9 @@ impl ShownState {
                 outputs.insert(name.clone(), known.clone());
             }
         }
-        ShownState { instances: instances.chain(left).collect(), outputs }
+        let instances = instances.chain(left).collect();
+        // As in Terraform, what was found before is no part of what a plan starts from.
+        ShownState { instances, outputs, checks: CheckResults::new() }
     }
 
     /// A state that a plan of this process has made: its objects conform to the schemas that the plan knows.
@@ -88,7 +97,8 @@ impl ShownState {
             .iter()
             .filter_map(|(address, instance)| recorded(address, instance, plan));
         let outputs = state.outputs.iter().map(|(name, o)| (name.clone(), o.value.clone()));
-        ShownState { instances: instances.collect(), outputs: outputs.collect() }
+        let (instances, outputs) = (instances.collect(), outputs.collect());
+        ShownState { instances, outputs, checks: state.checks.results.clone() }
     }
 
     /// Whether there is nothing to show.

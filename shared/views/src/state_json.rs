@@ -1,14 +1,15 @@
 //! A state as programs read it: format version 1.0 of Terraform's state representation.
 
-use crate::json::{Escape, Fields, Json, write_array};
+use crate::checks::checks_json;
+use crate::json::{Escape, Fields, write_array};
 use crate::module_tree::ModuleTree;
 use crate::product::TERRAFORM_VERSION;
 use crate::shown_state::{Dependencies, ShownInstance, ShownState};
-use crate::value_json::{Shape, known, sensitive, type_json};
+use crate::value_json::{Shape, index_json, known, sensitive, type_json};
 use engine::object::{DeposedKey, Object, ObjectStatus};
 use std::io::{self, Write};
 use values::Value;
-use values::address::{InstanceKey, ResourceInstance, ResourceMode};
+use values::address::{ResourceInstance, ResourceMode};
 
 /// Version of the representation.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -38,6 +39,9 @@ pub(crate) fn push_state(state: &ShownState, out: &mut String) {
     if !state.is_empty() {
         fields.string("terraform_version", TERRAFORM_VERSION);
         push_values(state, fields.key("values"));
+        if let Some(checks) = checks_json(&state.checks) {
+            fields.json("checks", &checks);
+        }
     }
     fields.end();
 }
@@ -115,14 +119,5 @@ pub(crate) fn push_identity(address: &ResourceInstance, fields: &mut Fields<'_>)
     fields.string("name", &address.resource.name);
     if let Some(index) = index_json(&address.key) {
         fields.json("index", &index);
-    }
-}
-
-/// A key as JSON.
-pub(crate) fn index_json(key: &InstanceKey) -> Option<Json> {
-    match key {
-        InstanceKey::None => None,
-        InstanceKey::Int(i) => Some(Json::number(i)),
-        InstanceKey::String(s) => Some(Json::String(s.clone())),
     }
 }

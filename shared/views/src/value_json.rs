@@ -3,8 +3,18 @@
 use crate::json::{Json, deep};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use values::address::InstanceKey;
 use values::schema::{Attribute, AttributeType, Block, NestedAttributes, Nesting};
 use values::{Kind, Type, Value};
+
+/// A key as JSON.
+pub(crate) fn index_json(key: &InstanceKey) -> Option<Json> {
+    match key {
+        InstanceKey::None => None,
+        InstanceKey::Int(i) => Some(Json::number(i)),
+        InstanceKey::String(s) => Some(Json::String(s.clone())),
+    }
+}
 
 /// The known part of a value. Unknown attributes and map elements are left out, unknown elements of
 /// sequences are null, and so is a value that is unknown as a whole.

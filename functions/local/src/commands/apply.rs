@@ -110,7 +110,10 @@ pub(super) async fn apply(session: &Session, flags: &Flags, kind: Kind) -> Resul
         if asked && !approved(session, &operation, flags).await? {
             return Ok(1);
         }
-        let Planned { workplace, outcome, sources, ephemeral, .. } = planned;
+        let Planned { workplace, mut outcome, sources, ephemeral, .. } = planned;
+        if kind == Kind::Refresh {
+            outcome.saved.plan.keep_outputs_that_are_unknown();
+        }
         session.reporter.work_begins(Some(outcome.plan()));
         let plan = PlanToApply::InMemory { plan: Box::new(outcome.saved), paused: asked };
         let outcome = execute(session, &workplace, plan, ephemeral, &Terms::default()).await?;

@@ -5,6 +5,7 @@
 mod adoption;
 mod approval;
 mod bad_files;
+mod checks;
 mod completing;
 mod conformance;
 mod exit_codes;

@@ -29,6 +29,67 @@ output "all" {
 }
 
 #[test]
+fn a_destroy_plan_shows_outputs_without_configuration_as_recorded() {
+    let resource = "variable \"n\" {\n  default = 1\n}\nresource \"terraform_data\" \"a\" {\n  count = var.n\n}\n\
+                    output \"only\" {\n  value = one(terraform_data.a[*].id)\n}\n";
+    let removed = "output \"removed\" {\n  value = \"was\"\n}\n";
+    let scene = Scene::new(&[("main.tf", &format!("{resource}{removed}"))]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    scene.write("main.tf", resource.as_bytes());
+    scene.succeed(&["plan", "-destroy", "-out=plan.bin"]);
+    let shown = scene.succeed(&["show", "-json", "plan.bin"]).json();
+    let deleted = serde_json::json!({
+        "actions": ["delete"], "before": "was", "after": null, "after_unknown": false,
+        "before_sensitive": false, "after_sensitive": false
+    });
+    assert_eq!(shown["output_changes"]["removed"], deleted);
+    assert!(shown["output_changes"]["only"]["before"].is_string(), "{shown}");
+    assert_eq!(shown["prior_state"]["values"]["outputs"]["removed"]["value"], "was");
+    // What a normal plan would leave null is not there any more.
+    scene.succeed(&["plan", "-destroy", "-var=n=0", "-out=plan.bin"]);
+    let shown = scene.succeed(&["show", "-json", "plan.bin"]).json();
+    let names = |object: &serde_json::Value| -> Vec<String> {
+        object.as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(names(&shown["output_changes"]), ["removed"]);
+    assert_eq!(names(&shown["prior_state"]["values"]["outputs"]), ["removed"]);
+    scene.succeed(&["apply", "plan.bin"]);
+    assert_eq!(scene.succeed(&["output", "-json"]).json(), serde_json::json!({}));
+}
+
+#[test]
+fn refreshing_keeps_outputs_that_are_not_known_before_an_apply() {
+    let before = r#"
+resource "terraform_data" "a" {
+  input = "a"
+}
+output "partly" {
+  value = { known = 1, later = terraform_data.a.output }
+}
+output "wholly" {
+  value = terraform_data.a.output
+}
+output "other" {
+  value = "old"
+}
+"#;
+    let scene = Scene::new(&[("main.tf", before)]);
+    scene.succeed(&["apply", "-auto-approve"]);
+    let after = before
+        .replace("later = terraform_data.a.output", "later = terraform_data.b.output")
+        .replace("value = terraform_data.a.output", "value = terraform_data.b.output")
+        .replace("\"old\"", "\"new\"");
+    let added = "resource \"terraform_data\" \"b\" {\n  input = \"b\"\n}\n";
+    scene.write("main.tf", format!("{after}{added}").as_bytes());
+    let refreshed = scene.succeed(&["refresh"]);
+    assert!(refreshed.stdout.contains("\"later\" = \"a\""), "{}", refreshed.stdout);
+    let outputs = scene.succeed(&["output", "-json"]).json();
+    assert_eq!(outputs["partly"]["value"], serde_json::json!({"known": 1, "later": "a"}));
+    assert_eq!(outputs["wholly"]["value"], "a");
+    assert_eq!(outputs["other"]["value"], "new");
+}
+
+#[test]
 fn what_is_about_to_go_may_be_wrong() {
     let scene = Scene::new(&[(
         "main.tf",

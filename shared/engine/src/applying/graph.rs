@@ -1,6 +1,7 @@
 //! The graph of an apply: changes in the order of what refers to what, deletions in the opposite
 //! order, and both around replacements.
 
+use super::check_results::unchecked;
 use super::members::put_aside;
 use crate::changes::{Action, ResourceInstanceChange};
 use crate::evaluation::EvalContext;
@@ -58,12 +59,16 @@ fn assemble(
     let mut edges = ConfigurationEdges { configuration, graph: &mut graph };
     let destroying = plan.mode == PlanMode::Destroy;
     edges.add_named_values();
+    let unchecked = unchecked(plan);
+    // Also what nothing uses is checked, as in Terraform.
+    let checks_all = plan.mode == PlanMode::Normal && !plan.targeted;
     let changed: BTreeSet<ConfigResource> = plan
         .changes
         .resources
         .iter()
         .filter(|change| is_change(change.action))
         .map(|change| change.address.config())
+        .chain(unchecked.keys().cloned())
         .collect();
     add_resources(&mut edges, &changed);
     let mut members = BTreeMap::<AbsoluteResource, Members>::new();
@@ -106,12 +111,23 @@ fn assemble(
             // A plan of some resources says nothing about the outputs of others.
             Vertex::Output(module, name) => {
                 let planned = !plan.targeted || plan.changes.outputs.contains_key(name);
-                module.is_root() && !destroying && planned
+                let output = configuration.get(module).and_then(|n| n.module.outputs.get(name));
+                let checked = output.is_some_and(|output| !output.preconditions.is_empty());
+                match module.is_root() {
+                    true => planned && !destroying,
+                    false => checked && checks_all,
+                }
             }
             Vertex::Check(..) => !destroying && !plan.targeted,
             // As in Terraform, also what nothing uses: its conditions may say something.
-            Vertex::Resource(resource) => {
-                resource.resource.mode == ResourceMode::Ephemeral && !destroying && !plan.targeted
+            Vertex::Resource(resource) if resource.resource.mode == ResourceMode::Ephemeral => {
+                !destroying && !plan.targeted
+            }
+            Vertex::Resource(resource) => unchecked.contains_key(resource),
+            Vertex::Variable(path, name) => {
+                let variable = configuration.get(path).and_then(|n| n.module.variables.get(name));
+                let checked = variable.is_some_and(|variable| !variable.validations.is_empty());
+                checked && checks_all
             }
             _ => false,
         })

@@ -2,6 +2,7 @@
 
 mod answer;
 mod change;
+mod check_results;
 mod commit;
 mod deletion;
 mod drift;
@@ -28,7 +29,7 @@ use crate::evaluation::{EvalContext, blocking, named_values};
 use crate::graph::{Walked, walk};
 use crate::hashing::HashMap;
 use crate::object::{DeposedKey, Object};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanMode};
 use crate::planning::{has_cycles, named_value};
 use crate::record::body::Claim;
 use crate::recorder::{RecordError, Recorder, Step};
@@ -37,6 +38,7 @@ use crate::stop::{Deadline, StopCause, StopLevel};
 use crate::transaction::Progress;
 use crate::unanswered::Unanswered;
 use crate::vertex::Vertex;
+use check_results::Unchecked;
 use instance_records::{InstanceRecords, put, stored};
 use language::diagnostics::{Diagnostic, Diagnostics};
 use members::{Members, Part, Place};
@@ -57,7 +59,7 @@ pub struct Applied {
     pub summary: Summary,
     /// Root outputs as they are now; `None` where they could not be evaluated.
     pub outputs: Option<BTreeMap<Arc<str>, Value>>,
-    /// What the check blocks came to.
+    /// What all conditions came to.
     pub checks: CheckResults,
     /// How it ended.
     pub ending: Ending,
@@ -136,6 +138,7 @@ pub(crate) struct ApplyWalk {
     changes: HashMap<(ResourceInstance, Option<DeposedKey>), usize>,
     /// Resources of which something changes.
     changed: BTreeSet<ConfigResource>,
+    unchecked: Unchecked,
     instances: HashMap<ConfigResource, Vec<ResourceInstance>>,
     /// What runs when resources are destroyed that nothing declares any more.
     removed: RemovedProvisioners,
@@ -222,6 +225,11 @@ impl ApplyWalk {
     pub(crate) fn deposed_key(&self, address: &ResourceInstance) -> Option<&DeposedKey> {
         self.deposed.get(address)
     }
+    /// Its instances that stay as they are, and whose conditions the plan could not know.
+    fn unchecked(&self, resource: &ConfigResource) -> &[ResourceInstance] {
+        self.unchecked.get(resource).map_or(&[], Vec::as_slice)
+    }
+    /// Whether what its instances are made of is evaluated.
     pub(crate) fn is_changed(&self, resource: &ConfigResource) -> bool {
         self.changed.contains(resource)
     }
@@ -260,6 +268,8 @@ pub(crate) async fn apply(
         }
         instances.entry(resource).or_default().push(change.address.clone());
     }
+    let unchecked = check_results::unchecked(&plan);
+    changed.extend(unchecked.keys().cloned());
     for address in plan.refreshed.keys() {
         if !changes.contains_key(&(address.clone(), None)) {
             instances.entry(address.config()).or_default().push(address.clone());
@@ -290,6 +300,7 @@ pub(crate) async fn apply(
         records,
         changes,
         changed,
+        unchecked,
         instances,
         removed,
         deposed,
@@ -330,7 +341,14 @@ pub(crate) async fn apply(
         diagnostics.push(incomplete());
     }
     let summary = *walk_state.summary.lock().unwrap_or_else(PoisonError::into_inner);
-    let checks = walk_state.context.checks.take();
+    let checks = check_results::results(&walk_state);
+    if ending != Ending::Continue {
+        // Of what is gone nothing is left to be told.
+        let gone = walk_state.plan.mode == PlanMode::Destroy && !diagnostics.has_errors();
+        let none = CheckResults::new();
+        let written = walk_state.recorder.write_checks(if gone { &none } else { &checks }).await;
+        diagnostics.extend(written.err().map(|e| Diagnostic::warning(e.summary, e.detail)));
+    }
     (Applied { summary, outputs, checks, ending }, diagnostics)
 }
 
@@ -379,7 +397,7 @@ async fn visit(walk: Arc<ApplyWalk>, vertex: Vertex) -> Walked {
             }
             walked
         }
-        Vertex::Resource(resource) => resource::finish(&walk, &resource),
+        Vertex::Resource(resource) => resource::finish(walk, resource).await,
         Vertex::Change(address) => change::visit(walk, address).await,
         Vertex::Destroy(address, deposed) => deletion::visit(walk, address, deposed).await,
         vertex => blocking(move || named_value(&walk.context, &vertex)).await,

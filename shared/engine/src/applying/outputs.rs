@@ -100,9 +100,14 @@ fn collect(walk: &ApplyWalk, working: &Working, ending: Ending) -> Option<Output
         return (ending == Ending::Done).then_some(outputs);
     }
     for name in root.outputs.keys() {
-        let now = working.named(&ModuleInstance::root(), Named::Output(name.clone()));
+        let change = walk.plan.changes.outputs.get(name);
+        let left = walk.plan.mode == PlanMode::RefreshOnly && change.is_none();
+        let now = match left {
+            true => None,
+            false => working.named(&ModuleInstance::root(), Named::Output(name.clone())),
+        };
         let planned = || {
-            let after = &walk.plan.changes.outputs.get(name)?.after;
+            let after = &change?.after;
             after.is_wholly_known().then(|| after.clone())
         };
         let recorded = || walk.plan.previous.outputs.get(name).map(|o| o.value.clone());

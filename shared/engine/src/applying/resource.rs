@@ -1,6 +1,7 @@
 //! The expansion of a resource, and its value once all its instances are there.
 
 use super::ApplyWalk;
+use super::check_results::check_unchanged;
 use super::commit::schema;
 use crate::evaluation::{Expansion, RepetitionData, blocking, evaluate_expansion};
 use crate::graph::Walked;
@@ -89,8 +90,17 @@ pub(super) fn value_of(walk: &ApplyWalk, address: &ResourceInstance) -> Option<V
     Some(walk.plan.refreshed.get(address)?.current.as_ref()?.value.clone())
 }
 
-/// Puts the values of all instances together.
-pub(crate) fn finish(walk: &ApplyWalk, resource: &ConfigResource) -> Walked {
+/// Puts the values of all instances together, and checks those of which only now is known whether they are as they
+/// should be.
+pub(crate) async fn finish(walk: Arc<ApplyWalk>, resource: ConfigResource) -> Walked {
+    put_together(&walk, &resource);
+    match walk.unchecked(&resource).is_empty() {
+        true => Walked::Done,
+        false => blocking(move || check_unchanged(&walk, &resource)).await,
+    }
+}
+
+fn put_together(walk: &ApplyWalk, resource: &ConfigResource) {
     let working = &walk.context.working;
     for address in walk.instances(resource) {
         if working.instance(address).is_none()
@@ -104,7 +114,6 @@ pub(crate) fn finish(walk: &ApplyWalk, resource: &ConfigResource) -> Walked {
         stand_in(walk, resource, &absolute);
         working.finish_resource(&absolute);
     }
-    Walked::Done
 }
 
 /// Of what is not there, only the type is known.

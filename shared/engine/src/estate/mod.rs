@@ -3,6 +3,7 @@
 mod adoption;
 mod amend;
 mod bodies;
+mod checks;
 mod compare_and_swap;
 mod copying;
 mod header;

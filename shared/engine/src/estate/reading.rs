@@ -1,3 +1,4 @@
+use super::checks::read_checks;
 use super::outputs::read_output;
 use super::{Estate, EstateError, EstateHeader};
 use crate::object::DeposedKey;
@@ -121,6 +122,7 @@ impl Estate {
                     }
                     state.outputs.insert(name, output);
                 }
+                Some(KeyKind::Checks) => state.checks = read_checks(&key, record)?,
                 Some(KeyKind::Stray) => {
                     let body = decode::<InstanceBody>(&key, &record.body)?;
                     let address = parse_address(&key, &body.address)?;

@@ -1,6 +1,7 @@
 //! Conditions that must hold: validations, preconditions and postconditions.
 
 use super::{EvalContext, Reader, RepetitionData};
+use crate::checks::{CheckStatus, Rule};
 use language::diagnostics::{Checkable, Diagnostic};
 use language::evaluate::Evaluation;
 use language::module::CheckRule;
@@ -29,6 +30,15 @@ impl CheckedObject<'_> {
         }
     }
 
+    fn rule(self, place: usize) -> Rule {
+        match self {
+            CheckedObject::ResourcePostcondition(_) => Rule::Postcondition(place),
+            CheckedObject::ResourcePrecondition(_) | CheckedObject::OutputPrecondition(_) => {
+                Rule::Precondition(place)
+            }
+        }
+    }
+
     fn checkable(self) -> Checkable {
         match self {
             CheckedObject::ResourcePrecondition(address)
@@ -47,9 +57,10 @@ pub(crate) fn check_rules(
     object: CheckedObject<'_>,
     rules: &[CheckRule],
 ) -> bool {
-    rules.iter().fold(true, |hold, rule| {
-        let evaluate =
-            |evaluation: &mut Evaluation<'_>| check_rule(context, evaluation, module, object, rule);
+    rules.iter().enumerate().fold(true, |hold, (place, rule)| {
+        let evaluate = |evaluation: &mut Evaluation<'_>| {
+            check_rule(context, evaluation, module, object, (place, rule))
+        };
         context.evaluate(module, data, this.cloned(), evaluate).is_some() && hold
     })
 }
@@ -64,9 +75,10 @@ pub(crate) fn check_rules_for(
     object: CheckedObject<'_>,
     rules: &[CheckRule],
 ) -> bool {
-    rules.iter().fold(true, |hold, rule| {
-        let evaluate =
-            |evaluation: &mut Evaluation<'_>| check_rule(context, evaluation, module, object, rule);
+    rules.iter().enumerate().fold(true, |hold, (place, rule)| {
+        let evaluate = |evaluation: &mut Evaluation<'_>| {
+            check_rule(context, evaluation, module, object, (place, rule))
+        };
         context.evaluate_for(reader, module, data, this.cloned(), evaluate).is_some() && hold
     })
 }
@@ -76,9 +88,12 @@ fn check_rule(
     evaluation: &mut Evaluation<'_>,
     module: &ModuleInstance,
     object: CheckedObject<'_>,
-    rule: &CheckRule,
+    (place, rule): (usize, &CheckRule),
 ) {
-    if let RuleOutcome::Fail(message) = evaluate_rule(evaluation, rule, RuleWords::Condition) {
+    let outcome = evaluate_rule(evaluation, rule, RuleWords::Condition);
+    let (status, problem) = CheckStatus::of(&outcome);
+    context.checks.add(module, object.checkable(), object.rule(place), status, problem);
+    if let RuleOutcome::Fail(message) = outcome {
         let values = evaluation.describe(&rule.condition, None);
         let failed = Diagnostic::error(object.summary(), message)
             .at(rule.condition.span)

@@ -1,7 +1,7 @@
 //! `check` blocks: assertions that warn, and data sources that may fail.
 
 use super::{EvalContext, Operation};
-use crate::checks::CheckStatus;
+use crate::checks::{CheckStatus, Rule};
 use crate::graph::Walked;
 use language::diagnostics::{Checkable, Diagnostic};
 use language::module::{Check, CheckRule};
@@ -16,16 +16,21 @@ pub(crate) fn check(context: &EvalContext, path: &ModulePath, name: &Arc<str>) -
         return Walked::Failed;
     };
     for module in context.working.module_instances(path).iter() {
-        if !context.checks.has_failed(module, name) {
-            for rule in &check.asserts {
-                assert(context, module, check, rule);
+        if !context.checks.is_unread(module, Checkable::Check(name.clone())) {
+            for (place, rule) in check.asserts.iter().enumerate() {
+                assert(context, module, check, (place, rule));
             }
         }
     }
     Walked::Done
 }
 
-fn assert(context: &EvalContext, module: &ModuleInstance, check: &Check, rule: &CheckRule) {
+fn assert(
+    context: &EvalContext,
+    module: &ModuleInstance,
+    check: &Check,
+    (place, rule): (usize, &CheckRule),
+) {
     let validating = context.operation == Operation::Validate;
     let outcome = context.evaluate_in_check(module, &check.name, |evaluation| {
         let outcome = evaluate_rule(evaluation, rule, RuleWords::Condition);
@@ -49,13 +54,9 @@ fn assert(context: &EvalContext, module: &ModuleInstance, check: &Check, rule: &
         }
         outcome
     });
-    let (status, problem) = match outcome {
-        Some(RuleOutcome::Pass) => (CheckStatus::Pass, None),
-        Some(RuleOutcome::Unknown) => (CheckStatus::Unknown, None),
-        Some(RuleOutcome::Fail(message)) => (CheckStatus::Fail, Some(message)),
-        Some(RuleOutcome::Error) | None => (CheckStatus::Error, None),
-    };
-    context.checks.add(module, &check.name, status, problem);
+    let (status, problem) = CheckStatus::of(&outcome.unwrap_or(RuleOutcome::Error));
+    let object = Checkable::Check(check.name.clone());
+    context.checks.add(module, object, Rule::Assertion(place), status, problem);
 }
 
 /// Reports why a data source inside a check block could not be read: the block fails, and nothing
@@ -69,7 +70,7 @@ pub(crate) fn report_unread_data(
     context.report(diagnostics.into_iter().map(|diagnostic| {
         if diagnostic.is_error() {
             let problem = format!("{}: {}", diagnostic.summary, diagnostic.detail);
-            context.checks.add(module, check, CheckStatus::Fail, Some(problem));
+            context.checks.add_unread(module, Checkable::Check(check.clone()), problem);
         }
         diagnostic.of_condition(module, Checkable::Check(check.clone())).as_warning()
     }));

@@ -3,12 +3,12 @@
 use super::read_logs::{ReadLogs, Reader};
 use super::scope::ModuleScope;
 use super::{RepetitionData, Working};
-use crate::checks::Collected;
+use crate::checks::{CheckStatus, Collected, Rule};
 use crate::environment::Environment;
 use crate::provider_pool::ProviderPool;
 use crate::stop::Stop;
 use jiff::Timestamp;
-use language::diagnostics::{Diagnostic, Diagnostics};
+use language::diagnostics::{Checkable, Diagnostic, Diagnostics};
 use language::evaluate::Evaluation;
 use language::module::{Configuration, ModuleNode, Variable};
 use language::reads::PartReads;
@@ -117,7 +117,13 @@ impl EvalContext {
         let Some(node) = self.node(&module.path()) else { return false };
         let data = RepetitionData::default();
         let scope = ModuleScope::new(self, node, module, &data, None);
-        !self.report(check_variable(&scope, module, variable, subject))
+        let (outcomes, diagnostics) = check_variable(&scope, module, variable, subject);
+        for (place, outcome) in outcomes.iter().enumerate() {
+            let (status, problem) = CheckStatus::of(outcome);
+            let object = Checkable::Variable(variable.name.clone());
+            self.checks.add(module, object, Rule::Validation(place), status, problem);
+        }
+        !self.report(diagnostics)
     }
 
     /// Whether a value can be stored and read again; else it is reported.

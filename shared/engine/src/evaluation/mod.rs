@@ -1,5 +1,6 @@
 //! Evaluation in the modules of an estate: what is known so far, and the scope that expressions see.
 
+mod check_results;
 mod check_rules;
 mod checks;
 mod context;
@@ -11,6 +12,7 @@ mod scope;
 mod threads;
 mod working;
 
+pub(crate) use check_results::planned_checks;
 pub(crate) use check_rules::{CheckedObject, check_rules, check_rules_for};
 pub(crate) use checks::{check, report_unread_data};
 pub(crate) use context::{EvalContext, Operation};

@@ -60,6 +60,10 @@ impl Working {
     pub(crate) fn module_instances(&self, path: &ModulePath) -> Arc<Vec<ModuleInstance>> {
         read(&self.modules).get(path).cloned().unwrap_or_default()
     }
+    /// Whether it is known which instances a module has.
+    pub(crate) fn has_expanded(&self, path: &ModulePath) -> bool {
+        read(&self.modules).contains_key(path)
+    }
     /// The expansion of a call in one instance of the calling module.
     pub(crate) fn set_call(&self, parent: &ModuleInstance, name: &Arc<str>, expansion: Expansion) {
         write(&self.calls)

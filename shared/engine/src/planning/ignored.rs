@@ -66,15 +66,12 @@ pub fn ignored_paths(ignore: &IgnoreChanges, schema: &Block, prior: &Value) -> V
     }
 }
 
-/// A traversal as a path; `["k"]` and `.k` mean the same in either kind of thing.
+/// A traversal as a path. As in Terraform, `.k` names an attribute alone: in a map it leads nowhere.
 fn typed_path(steps: &[TraversalStep], ty: &Type) -> Option<Path> {
     let mut path = Vec::new();
     let mut ty = ty.clone();
     for step in steps {
         let (step, next) = match (step, &ty) {
-            (TraversalStep::Attribute { name, .. }, Type::Map(element)) => {
-                (PathStep::Key(name.clone()), (**element).clone())
-            }
             (TraversalStep::Attribute { name, .. }, Type::Object(object)) => {
                 (PathStep::Attribute(name.clone()), object.attributes.get(name)?.clone())
             }

@@ -29,7 +29,9 @@ pub(crate) use world::{read_world, with_providers};
 
 use crate::changes::{Action, Changes, OutputChange};
 use crate::ephemeral;
-use crate::evaluation::{EvalContext, Named, Operation, blocking, check, named_values};
+use crate::evaluation::{
+    EvalContext, Named, Operation, blocking, check, named_values, planned_checks,
+};
 use crate::graph::{Graph, Walked, walk};
 use crate::moving::{Moves, moved_state};
 use crate::plan::{Plan, PlanMode, RefreshedInstance, Schemas, Seen};
@@ -107,7 +109,7 @@ pub(crate) struct PlanWalk {
 pub(crate) struct Rehearsed {
     /// What was read from the world, which need not be read again.
     pub(crate) refreshed: BTreeMap<ResourceInstance, RefreshedInstance>,
-    /// Root outputs whose values are known.
+    /// Root outputs whose values are known; null where there is none to be destroyed.
     outputs: BTreeMap<Arc<str>, Value>,
 }
 
@@ -120,7 +122,10 @@ pub(crate) async fn rehearse(
 ) -> Rehearsed {
     let options = PlanOptions { mode: PlanMode::Normal, ..options };
     let (plan, _) = plan(context, options, previous, Rehearsed::default()).await;
-    let outputs = plan.changes.outputs.into_iter().map(|(name, change)| (name, change.after));
+    // What is not configured any more is as it is recorded.
+    let configured =
+        plan.changes.outputs.into_iter().filter(|(_, change)| change.action != Action::Delete);
+    let outputs = configured.map(|(name, change)| (name, change.after));
     let outputs = outputs.filter(|(_, value)| value.is_wholly_known()).collect();
     Rehearsed { refreshed: plan.refreshed, outputs }
 }
@@ -168,7 +173,7 @@ pub(crate) async fn plan(
         changes: Changes { resources: found.changes, outputs },
         drift: found.drift,
         imports: found.imports,
-        checks: context.checks.take(),
+        checks: planned_checks(context, mode),
         reads,
         previous,
         targeted,
@@ -299,6 +304,9 @@ fn output_changes(walk: &PlanWalk) -> BTreeMap<Arc<str>, OutputChange> {
     for (name, old) in recorded {
         if destroying || !root.outputs.contains_key(name) {
             let before = walk.rehearsed.outputs.get(name).unwrap_or(&old.value);
+            if before.is_null() && destroying {
+                continue;
+            }
             changes.insert(
                 name.clone(),
                 OutputChange {

@@ -139,6 +139,8 @@ pub enum KeyKind {
     Instance,
     /// A root output.
     Output,
+    /// What conditions came to.
+    Checks,
     /// A result that could not be recorded in its place.
     Stray,
 }
@@ -177,6 +179,13 @@ impl EstateKeys {
     /// As [`EstateKeys::estate`].
     pub fn output(&self, name: &str) -> Result<Key, StoreError> {
         Key::new(format!("{}/r/o/{}", self.root, encode(name)))
+    }
+    /// What conditions came to in the last apply.
+    ///
+    /// # Errors
+    /// As [`EstateKeys::estate`].
+    pub fn checks(&self) -> Result<Key, StoreError> {
+        Key::new(format!("{}/r/c/results", self.root))
     }
     /// A result of a run that could not be recorded in its place.
     ///
@@ -218,7 +227,7 @@ impl EstateKeys {
     pub fn snapshot(&self) -> Result<Key, StoreError> {
         Key::new(format!("{}/snapshot", self.root))
     }
-    /// What the keys of instances, outputs and strays begin with.
+    /// What the keys of instances, outputs, results of conditions and strays begin with.
     pub fn records(&self) -> String {
         format!("{}/r/", self.root)
     }
@@ -257,6 +266,7 @@ impl EstateKeys {
         match (kind, name.contains('/')) {
             ("i", false) => Some(KeyKind::Instance),
             ("o", false) => Some(KeyKind::Output),
+            ("c", false) if name == "results" => Some(KeyKind::Checks),
             ("s", true) => Some(KeyKind::Stray),
             _ => None,
         }

@@ -1,5 +1,6 @@
 //! The form of a state file.
 
+use crate::checks::CheckForm;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,9 +18,9 @@ pub(super) struct StateForm {
     pub(super) outputs: BTreeMap<String, OutputForm>,
     #[serde(default)]
     pub(super) resources: Vec<ResourceForm>,
-    /// Never kept: each run evaluates its checks again.
+    /// Never read: each run evaluates its conditions again.
     #[serde(default, skip_deserializing)]
-    pub(super) check_results: (),
+    pub(super) check_results: Option<Vec<CheckForm>>,
 }
 
 #[derive(Serialize, Deserialize)]

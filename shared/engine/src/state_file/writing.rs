@@ -1,5 +1,6 @@
 use super::FORMAT;
 use super::form::{InstanceForm, OutputForm, ResourceForm, StateForm, StepForm, StepKind};
+use crate::checks::to_forms;
 use crate::object::{ObjectStatus, StoredObject};
 use crate::state::State;
 use base64::Engine as _;
@@ -28,6 +29,7 @@ pub fn write(state: &State, terraform_version: &str) -> Result<Vec<u8>, JsonErro
         };
         outputs.insert(name.to_string(), form);
     }
+    let checks = to_forms(&state.checks.results);
     let form = StateForm {
         version: FORMAT,
         terraform_version: terraform_version.to_owned(),
@@ -35,7 +37,7 @@ pub fn write(state: &State, terraform_version: &str) -> Result<Vec<u8>, JsonErro
         lineage: state.lineage.as_ref().map(|lineage| lineage.0.to_string()).unwrap_or_default(),
         outputs,
         resources: resources(state)?,
-        check_results: (),
+        check_results: (!checks.is_empty()).then_some(checks),
     };
     let mut text = serde_json::to_vec_pretty(&form).map_err(invalid)?;
     text.push(b'\n');

@@ -1,18 +1,23 @@
 //! `check` blocks warn, and stop nothing.
 
 use crate::harness::{TestEstate, actions};
-use engine::checks::{CheckResults, CheckStatus};
+use engine::checks::{CheckResult, CheckResults, CheckStatus};
 use engine::plan::PlanMode;
 use language::diagnostics::Diagnostics;
 
+/// Every object with its result.
+fn objects(results: &CheckResults) -> Vec<(String, &CheckResult)> {
+    let mut found = Vec::new();
+    for (block, result) in results {
+        for (instance, result) in result.instances.iter().flatten() {
+            found.push((block.address(instance), result));
+        }
+    }
+    found
+}
+
 fn statuses(results: &CheckResults) -> Vec<(String, CheckStatus)> {
-    results
-        .iter()
-        .map(|((module, name), result)| match module.is_root() {
-            true => (name.to_string(), result.status),
-            false => (format!("{module}.{name}"), result.status),
-        })
-        .collect()
+    objects(results).into_iter().map(|(address, result)| (address, result.status)).collect()
 }
 
 fn warnings(diagnostics: &Diagnostics) -> Vec<&str> {
@@ -44,12 +49,13 @@ async fn what_is_unknown_while_planning_is_checked_after_apply() {
     assert_eq!(warnings(&diagnostics), ["Check block assertion known after apply"]);
     assert_eq!(
         statuses(&plan.checks),
-        [("later".into(), CheckStatus::Unknown), ("now".into(), CheckStatus::Pass)]
+        [("check.later".into(), CheckStatus::Unknown), ("check.now".into(), CheckStatus::Pass)]
     );
     let (_, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
     assert_eq!(warnings(&diagnostics), ["Check block assertion failed"]);
     assert_eq!(applied.ending, engine::Ending::Done);
-    let failed = applied.checks.values().find(|r| r.status == CheckStatus::Fail).unwrap();
+    let applied = objects(&applied.checks);
+    let (_, failed) = applied.iter().find(|(_, r)| r.status == CheckStatus::Fail).unwrap();
     assert_eq!(failed.problems, ["it is 5"]);
     assert!(estate.plan(TEXT).await.changes.is_empty());
 }
@@ -68,7 +74,7 @@ async fn an_assertion_that_cannot_be_evaluated_is_an_error() {
     "#;
     let (_, plan, diagnostics) = estate.plan_in(&[("main.tf", text)], &[], PlanMode::Normal).await;
     assert_eq!(diagnostics.iter().filter(|d| d.is_error()).count(), 1);
-    assert_eq!(statuses(&plan.checks), [("c".into(), CheckStatus::Error)]);
+    assert_eq!(statuses(&plan.checks), [("check.c".into(), CheckStatus::Error)]);
 }
 
 #[tokio::test]
@@ -96,10 +102,10 @@ async fn a_data_source_that_cannot_be_read_fails_its_check_alone() {
             "data.terraform_remote_state.s Read (read_because_check_nested)"
         ]
     );
-    assert_eq!(statuses(&plan.checks), [("c".into(), CheckStatus::Fail)]);
+    assert_eq!(statuses(&plan.checks), [("check.c".into(), CheckStatus::Fail)]);
     assert_eq!(warnings(&diagnostics).len(), 1);
     assert_eq!(applied.summary.add, 1);
-    assert_eq!(statuses(&applied.checks), [("c".into(), CheckStatus::Fail)]);
+    assert_eq!(statuses(&applied.checks), [("check.c".into(), CheckStatus::Fail)]);
 }
 
 #[tokio::test]
@@ -126,8 +132,8 @@ async fn modules_are_checked_instance_by_instance() {
     assert_eq!(
         statuses(&plan.checks),
         [
-            ("module.m[0].first".into(), CheckStatus::Pass),
-            ("module.m[1].first".into(), CheckStatus::Fail)
+            ("module.m[0].check.first".into(), CheckStatus::Pass),
+            ("module.m[1].check.first".into(), CheckStatus::Fail)
         ]
     );
 }
@@ -172,4 +178,40 @@ async fn conditions_warn_where_nothing_is_about_to_change() {
             "Resource precondition failed",
         ]
     );
+}
+
+#[tokio::test]
+async fn what_stays_as_it_is_is_checked_once_what_it_depends_on_has_changed() {
+    let estate = TestEstate::new();
+    let text = r#"
+        variable "v" { default = 1 }
+        resource "terraform_data" "changing" { input = var.v }
+        resource "terraform_data" "staying" {
+          for_each = toset(["x"])
+          input    = "same"
+          lifecycle {
+            precondition {
+              condition     = terraform_data.changing.output < 3 && each.value == "x"
+              error_message = "it is ${terraform_data.changing.output}"
+            }
+          }
+        }
+    "#;
+    let address = "terraform_data.staying[\"x\"]";
+    estate.apply(text).await;
+    let two = text.replace("default = 1", "default = 2");
+    let files = [("main.tf", two.as_str())];
+    let (plan, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
+    assert!(diagnostics.is_empty(), "{diagnostics:#?}");
+    assert_eq!(actions(&plan), ["terraform_data.changing Update"]);
+    assert_eq!(statuses(&plan.checks), [(address.into(), CheckStatus::Unknown)]);
+    assert_eq!(statuses(&applied.checks), [(address.into(), CheckStatus::Pass)]);
+    let three = text.replace("default = 1", "default = 3");
+    let files = [("main.tf", three.as_str())];
+    let (_, applied, diagnostics) = estate.apply_in(&files, &[], PlanMode::Normal).await;
+    let errors: Vec<_> = diagnostics.iter().map(|d| (d.summary.as_str(), d.is_error())).collect();
+    assert_eq!(errors, [("Resource precondition failed", true)]);
+    let applied = objects(&applied.checks);
+    let problems = vec!["it is 3".to_owned()];
+    assert_eq!(applied, [(address.into(), &CheckResult { status: CheckStatus::Fail, problems })]);
 }

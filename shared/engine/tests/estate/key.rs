@@ -41,6 +41,7 @@ fn keys_are_laid_out_below_prefix_and_estate() {
     assert_eq!(output.as_str(), "a/b/_50rod/r/o/vpc_5fid");
     assert_eq!(keys.kind(&output), Some(KeyKind::Output));
     let run = RunId::from_stored("r1");
+    assert_eq!(keys.kind(&keys.checks().unwrap()), Some(KeyKind::Checks));
     assert_eq!(keys.kind(&keys.stray(&address, &run).unwrap()), Some(KeyKind::Stray));
     assert_eq!(keys.estate().unwrap().as_str(), "a/b/_50rod/estate");
     let plan = PlanId::from_stored("p1");

@@ -159,6 +159,7 @@ pub(crate) fn plan() -> SavedPlan {
             OutputState { value: Value::string("x").sensitive(), version: Some(Version::new("v")) },
         )]
         .into(),
+        ..State::default()
     };
     let mut read = refreshed(Some(before));
     read.deposed.insert(DeposedKey::new([9; 4]), thing(&[]));

@@ -218,14 +218,16 @@ fn error_message(
 }
 
 /// Evaluates the validations of a variable of `module` in a scope in which the variable has its final value.
-/// `subject` is where the value was given, or the variable's declaration in a root module.
+/// `subject` is where the value was given, or the variable's declaration in a root module. What each came to, in their
+/// order, and what is to be reported.
 pub fn check_variable(
     scope: &dyn Scope,
     module: &ModuleInstance,
     variable: &Variable,
     subject: Span,
-) -> Diagnostics {
+) -> (Vec<RuleOutcome>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
+    let mut outcomes = Vec::with_capacity(variable.validations.len());
     for rule in &variable.validations {
         let mut evaluation = Evaluation::new(scope);
         let outcome = evaluate_rule(&mut evaluation, rule, RuleWords::Validation);
@@ -234,7 +236,7 @@ pub fn check_variable(
             _ => Vec::new(),
         };
         diagnostics.extend(evaluation.diagnostics);
-        if let RuleOutcome::Fail(message) = outcome {
+        if let RuleOutcome::Fail(message) = &outcome {
             let place = scope.sources().range(rule.span);
             diagnostics.push(
                 Diagnostic::error(
@@ -246,6 +248,7 @@ pub fn check_variable(
                 .of_condition(module, Checkable::Variable(variable.name.clone())),
             );
         }
+        outcomes.push(outcome);
     }
-    diagnostics
+    (outcomes, diagnostics)
 }

@@ -3,8 +3,7 @@
 use super::push_path;
 use crate::json::{Escape, Fields, Json, write_array};
 use crate::plan_view::{Import, PlanView, is_moved};
-use crate::state_json::index_json;
-use crate::value_json::{Shape, known, sensitive, unknown};
+use crate::value_json::{Shape, index_json, known, sensitive, unknown};
 use engine::changes::{Action, OutputChange, ResourceInstanceChange};
 use values::Value;
 

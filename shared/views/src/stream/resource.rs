@@ -1,7 +1,7 @@
 //! How messages name a resource instance, and why something is done with it.
 
 use crate::json::{Escape, Fields, Json};
-use crate::state_json::index_json;
+use crate::value_json::index_json;
 use engine::changes::ActionReason;
 use values::address::ResourceInstance;
 

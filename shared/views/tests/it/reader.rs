@@ -333,7 +333,7 @@ pub(crate) fn read_state(state: &Json, schemas: &Json) -> ShownState {
             None => instance.current = Some(object),
         }
     }
-    ShownState { instances: instances.into_values().collect(), outputs: BTreeMap::new() }
+    ShownState { instances: instances.into_values().collect(), ..ShownState::default() }
 }
 
 fn read_schemas(schemas: &Json) -> Schemas {

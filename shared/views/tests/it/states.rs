@@ -81,6 +81,7 @@ fn state() -> ShownState {
             instance(&root, "a", InstanceKey::None, object("0", &[])),
         ],
         outputs: outputs(),
+        ..ShownState::default()
     }
 }
 

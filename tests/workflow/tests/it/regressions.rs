@@ -153,6 +153,33 @@ resource "test_thing" "one" {{
     estate.assert_settled();
 }
 
+/// As in Terraform, an element of a map is named by its key alone: `.k` names attributes, of which a map has none.
+#[test]
+fn an_element_of_a_map_is_ignored_by_its_key() {
+    let ignoring = |ignored: &str, value: &str| {
+        format!(
+            r#"
+resource "test_thing" "one" {{
+  name = "one"
+  tags = {{ k = "{value}", l = "l" }}
+  lifecycle {{
+    ignore_changes = [{ignored}]
+  }}
+}}
+"#
+        )
+    };
+    let estate = Estate::new(&ignoring("tags.k", "1"));
+    estate.succeed(&["apply", "-auto-approve"]);
+    estate.configure(&ignoring("tags[\"k\"]", "2"));
+    estate.succeed(&["apply", "-auto-approve"]);
+    assert_eq!(estate.thing("one")["tags"]["k"], "1");
+    estate.configure(&ignoring("tags.k", "2"));
+    estate.succeed(&["apply", "-auto-approve"]);
+    assert_eq!(estate.thing("one")["tags"], json!({"k": "2", "l": "l"}));
+    estate.assert_settled();
+}
+
 /// What was imported and then moved was replaced as a whole.
 #[test]
 fn a_move_after_an_import() {

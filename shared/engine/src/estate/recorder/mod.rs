@@ -5,6 +5,7 @@ mod journal;
 mod messages;
 
 use super::{Estate, EstateError, EstateReading, RecordFacts, Swapped, swap, swap_instance};
+use crate::checks::CheckResults;
 use crate::hashing::HashMap;
 use crate::identifiers::{PlanId, RunId, WriteId, hexadecimal};
 use crate::record::body::{
@@ -532,6 +533,21 @@ impl Recorder for EstateRecorder {
             outcome = OutputsWritten::Written;
         }
         Ok(outcome)
+    }
+
+    async fn write_checks(&self, checks: &CheckResults) -> Result<(), RecordError> {
+        let known = &self.found.checks;
+        if known.results == *checks {
+            return Ok(());
+        }
+        let version = known.version.clone().unwrap_or_default();
+        let written = self.estate.write_checks(checks, &version, &self.written_by).await;
+        written.map_err(|error| RecordError {
+            summary: "The results of conditions could not be recorded".into(),
+            detail: format!(
+                "{error}. All else is recorded; they are found again by the next apply."
+            ),
+        })
     }
 }
 

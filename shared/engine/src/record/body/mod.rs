@@ -3,6 +3,7 @@
 //! Fields that this version does not know are kept when a body is written again; a format that it does
 //! not know is refused. Errors name the key and never quote the body, which may hold secrets.
 
+mod checks;
 mod decision;
 mod estate;
 mod instance;
@@ -13,6 +14,7 @@ mod path;
 mod transaction;
 mod workspace;
 
+pub(crate) use checks::ChecksBody;
 pub use decision::{Decided, DecisionBody};
 pub use estate::{EstateBody, Seal};
 pub use instance::{

@@ -7,7 +7,7 @@ mod state;
 mod value;
 
 use super::{Bundle, LockedProvider, PlanOptions, SavedPlan, SavedPlanError};
-use crate::checks::{CheckResult, CheckStatus};
+use crate::checks::{CheckForm, from_forms, to_forms};
 use crate::identifiers::PlanId;
 use crate::moving::moved_state;
 use crate::plan::{Plan, PlanMode};
@@ -26,7 +26,7 @@ use state::{RefreshedForm, StateForm};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use value::{PathForm, ValueForm};
-use values::address::{ModuleInstance, ProviderAddress, ResourceInstance, ResourceMode};
+use values::address::{ProviderAddress, ResourceInstance, ResourceMode};
 
 fn damaged(what: &str) -> SavedPlanError {
     SavedPlanError::Damaged { problem: format!("{what} cannot be read") }
@@ -52,14 +52,6 @@ enum ResourceModeForm {
     Managed,
     Data,
     Ephemeral,
-}
-
-#[derive(Serialize, Deserialize)]
-struct CheckForm {
-    module: String,
-    name: Arc<str>,
-    status: CheckStatus,
-    problems: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,7 +82,7 @@ pub(super) struct PlanForm {
     targeted: bool,
     moves: BTreeMap<String, String>,
     imports: BTreeMap<String, Arc<str>>,
-    checks: Vec<CheckForm>,
+    checks: Vec<u8>,
     refreshed: BTreeMap<String, RefreshedForm>,
     schemas: Vec<(String, ResourceModeForm, Arc<str>, SchemaForm)>,
     complete: bool,
@@ -171,16 +163,8 @@ impl PlanForm {
             targeted: plan.targeted,
             moves: plan.moves.iter().map(|(now, was)| (now.to_string(), was.to_string())).collect(),
             imports: plan.imports.iter().map(|(a, id)| (a.to_string(), id.clone())).collect(),
-            checks: plan
-                .checks
-                .iter()
-                .map(|((module, name), result)| CheckForm {
-                    module: module.to_string(),
-                    name: name.clone(),
-                    status: result.status,
-                    problems: result.problems.clone(),
-                })
-                .collect(),
+            checks: serde_json::to_vec(&to_forms(&plan.checks))
+                .map_err(|e| SavedPlanError::Unwritable { problem: e.to_string() })?,
             refreshed: refreshed.collect::<Result<_, _>>()?,
             schemas: schemas.collect(),
             complete: plan.complete,
@@ -232,15 +216,8 @@ impl PlanForm {
             .into_iter()
             .map(|(address, id)| Ok::<_, SavedPlanError>((instance(&address)?, id)));
         let imports = imports.collect::<Result<_, _>>()?;
-        let checks = self.checks.into_iter().map(|form| {
-            let module = match form.module.as_str() {
-                "" => ModuleInstance::root(),
-                text => text.parse().map_err(|_| damaged("the address of a module"))?,
-            };
-            let result = CheckResult { status: form.status, problems: form.problems };
-            Ok::<_, SavedPlanError>(((module, form.name), result))
-        });
-        let checks = checks.collect::<Result<_, _>>()?;
+        let checks: Option<Vec<CheckForm>> = serde_json::from_slice(&self.checks).ok();
+        let checks = checks.and_then(from_forms).ok_or_else(|| damaged("the result of a check"))?;
         let moves = self
             .moves
             .into_iter()

@@ -4,7 +4,7 @@ use crate::object::{DeposedKey, Object, ObjectStatus, StoredIdentity, StoredObje
 use crate::plan::{RefreshedInstance, Seen};
 use crate::record::body::{ObjectStatusBody, SharedAddresses};
 use crate::saved_plan::SavedPlanError;
-use crate::state::{InstanceState, Lineage, OutputState, Revision, State};
+use crate::state::{ChecksState, InstanceState, Lineage, OutputState, Revision, State};
 use records::Version;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -99,6 +99,8 @@ impl StateForm {
             serial: self.serial,
             instances,
             outputs: outputs.collect::<Result<_, _>>()?,
+            // What earlier runs found is nothing to a plan.
+            checks: ChecksState::default(),
         })
     }
 }
