@@ -69,7 +69,10 @@ pub(crate) fn report_unread_data(
 ) {
     context.report(diagnostics.into_iter().map(|diagnostic| {
         if diagnostic.is_error() {
-            let problem = format!("{}: {}", diagnostic.summary, diagnostic.detail);
+            let problem = match diagnostic.detail.as_str() {
+                "" => diagnostic.summary.clone(),
+                detail => format!("{}: {detail}", diagnostic.summary),
+            };
             context.checks.add_unread(module, Checkable::Check(check.clone()), problem);
         }
         diagnostic.of_condition(module, Checkable::Check(check.clone())).as_warning()

@@ -52,7 +52,7 @@ fn put(value: &Value, path: &[PathStep], new: Option<&Value>) -> Value {
                 _ => child.clone(),
             })
         }
-        (Kind::Map(ty, items), PathStep::Key(name) | PathStep::Attribute(name)) => {
+        (Kind::Map(ty, items), PathStep::Key(name)) => {
             let mut items: BTreeMap<Arc<str>, Value> = (**items).clone();
             match (rest.is_empty(), new, items.get(name).cloned()) {
                 (true, Some(new), _) => {

@@ -72,6 +72,7 @@ fn typed_path(steps: &[TraversalStep], ty: &Type) -> Option<Path> {
     let mut ty = ty.clone();
     for step in steps {
         let (step, next) = match (step, &ty) {
+            (TraversalStep::Attribute { .. }, Type::Map(_)) => return None,
             (TraversalStep::Attribute { name, .. }, Type::Object(object)) => {
                 (PathStep::Attribute(name.clone()), object.attributes.get(name)?.clone())
             }

@@ -332,6 +332,24 @@ async fn an_index_at_the_end_of_what_is_ignored_is_for_maps() {
 }
 
 #[tokio::test]
+async fn an_attribute_that_is_ignored_is_no_element_of_a_map() {
+    let estate = TestEstate::new();
+    let text = |value: &str, ignored: &str| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              input = tomap({{ k = "{value}" }})
+              lifecycle {{ ignore_changes = [{ignored}] }}
+            }}
+            "#
+        )
+    };
+    estate.apply(&text("1", "input.k")).await;
+    assert_eq!(actions(&estate.plan(&text("2", "input[\"k\"]")).await), [""; 0]);
+    assert_eq!(actions(&estate.plan(&text("2", "input.k")).await), ["terraform_data.a Update"]);
+}
+
+#[tokio::test]
 async fn an_output_of_a_module_is_waited_for_alone() {
     let estate = TestEstate::new();
     let root = r#"
