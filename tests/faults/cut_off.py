@@ -30,6 +30,8 @@ ESTATES = 4
 THINGS = 4
 INSTANCES = 2 * THINGS + 1
 PATIENCE = 180  # seconds for one command, on a busy machine
+# Where answers are lost for so long that the lease ends, nothing more is begun.
+TO_BE_CONTINUED = 8
 
 # A lease and a margin that a test can wait for.
 PROJECT = """
@@ -249,8 +251,10 @@ def point(estate, faults, chance, round):
     def refuse(problem):
         raise SystemExit(f"{kind} at {at} in round {round} of {estate.folder.name}: {problem}")
 
-    if status not in (0, 1, -signal.SIGKILL):
+    if status not in (0, 1, TO_BE_CONTINUED, -signal.SIGKILL):
         refuse(f"the apply ended with {status}:\n{output}")
+    if status == TO_BE_CONTINUED and "run the same command again" not in output:
+        refuse(f"the apply is to be continued and does not say how:\n{output}")
     if status == 1 and "Error:" not in output:
         refuse(f"the apply failed and does not say why:\n{output}")
     if "panicked" in output:
